@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
 # Checks that the tests do not make.
 #
-#   tools/lint.sh [ruff] [mypy] [tidy] [asan] [tsan]        default: ruff mypy tidy, minutes
+#   tools/lint.sh [ruff] [mypy] [tidy] [thread-safety] [asan] [tsan]        default: the first four, minutes
 #
 #   ruff   Python, by [tool.ruff] of pyproject.toml        mypy   python/davinci, strictly typed
 #   tidy   clang-tidy on the C++ lines that differ from $DAVINCI_BASE (default: origin/main, else the commit before); findings are errors,
 #          those of -Wthread-safety included
+#   thread-safety   -Wthread-safety on all files with locks (base/mutex.h)
 #   asan, tsan   the unit tests and the fuzz targets, sanitized: build/asan, build/tsan (about half an hour each on two cores)
 #
 # Exit status 77: a tool is missing (./test.sh installs ruff and mypy, this script clang-tidy, into .tools).
@@ -13,7 +14,7 @@ set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/setup.sh"
 cd "$DAVINCI_ROOT"
 mkdir -p build
-[[ $# -gt 0 ]] || set -- ruff mypy tidy
+[[ $# -gt 0 ]] || set -- ruff mypy tidy thread-safety
 
 # tool NAME: its path; 77 where there is none.
 tool() {
@@ -28,14 +29,20 @@ python_with_torch() { echo "${DAVINCI_PYTHON:-$(cat build/python_path 2>/dev/nul
 lint_ruff() { "$(tool ruff)" check --no-cache --quiet python tests tools bench; }
 lint_mypy() { "$(tool mypy)" --python-executable "$(python_with_torch)" --cache-dir build/mypy; }
 
-lint_tidy() {
+# clang-tidy by tools/tidy_changed.py with these arguments. The database names unity files, which name the sources.
+run_tidy() {
   davinci_tools "$DAVINCI_TIDY"
+  [[ -e build/dev/compile_commands.json ]] || cmake --preset dev >/dev/null
+  "$(python_with_torch)" tools/tidy_changed.py "$@" --clang-tidy "$(tool clang-tidy)" --database build/dev/compile_commands.json
+}
+
+lint_tidy() {
   local base=${DAVINCI_BASE:-}
   [[ -n $base ]] || base=$(git merge-base HEAD origin/main 2>/dev/null || git rev-parse HEAD~1)
-  [[ -e build/dev/compile_commands.json ]] || cmake --preset dev >/dev/null
-  # The database names unity files; each file is compiled with the flags of its folder's.
-  "$(python_with_torch)" tools/tidy_changed.py --base "$base" --clang-tidy "$(tool clang-tidy)" --database build/dev/compile_commands.json
+  run_tidy --base "$base"
 }
+
+lint_thread_safety() { run_tidy --thread-safety; }
 
 lint_sanitized() {
   davinci_setup
@@ -47,7 +54,8 @@ lint_sanitized() {
 for what in "$@"; do
   case $what in
     ruff | mypy | tidy) "lint_$what" ;;
+    thread-safety) lint_thread_safety ;;
     asan | tsan) lint_sanitized "$what" ;;
-    *) sed -n '2,12s/^# \{0,1\}//p' "$0" >&2; exit 2 ;;
+    *) sed -n '2,13s/^# \{0,1\}//p' "$0" >&2; exit 2 ;;
   esac
 done

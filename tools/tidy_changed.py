@@ -1,6 +1,9 @@
 """clang-tidy on the C++ lines that differ from a commit; whatever it finds there is an error.
 
     python3 tools/tidy_changed.py --base COMMIT --clang-tidy PROGRAM --database build/dev/compile_commands.json [-j N]
+    python3 tools/tidy_changed.py --thread-safety --clang-tidy PROGRAM --database … [-j N] [FILE…]
+
+With --thread-safety: -Wthread-safety on every line of every file that takes a lock or implements a class with guarded members.
 """
 import argparse
 import json
@@ -12,7 +15,7 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-ONLY_GCC = re.compile(r"^(--param|ggc-.*|-Wno-restrict|-Wno-subobject-linkage|-Wno-maybe-uninitialized|-Wno-error=.*|-Werror|-Winvalid-pch)$")
+ONLY_GCC = re.compile(r"^(--param|-fopenmp|ggc-.*|-Wno-restrict|-Wno-subobject-linkage|-Wno-maybe-uninitialized|-Wno-error=.*|-Werror|-Winvalid-pch)$")
 
 
 def changed_lines(diff):
@@ -28,34 +31,61 @@ def changed_lines(diff):
     return found
 
 
-def flags_of(database):
-    """{folder: flags} from the compile commands, whose files are unity files."""
+def flags_of(database, root):
+    """{file: flags} from the compile commands; a unity file stands for those that it includes."""
     flags = {}
     for entry in database:
-        words = entry.get("command", "").split()
-        target = re.search(r"(\S+)/CMakeFiles/", entry.get("output", "") or next((w for w in words if w.endswith(".o")), ""))
-        if not target or words[-1].endswith(".hxx.cxx"):
-            continue
-        kept = [w.replace('\\"', '"') for w in words if w.startswith(("-D", "-I", "-std", "-isystem", "-W", "-f")) and not ONLY_GCC.match(w)]
-        flags.setdefault(target[1], kept)
+        unity = pathlib.Path(entry["file"])
+        named = re.findall(r'^#include "([^"]+)"', unity.read_text(), re.M) if unity.parent.name == "Unity" and unity.exists() else [entry["file"]]
+        words = re.sub(r" (-isystem|-idirafter) ", r" \1", entry.get("command", "")).split()
+        kept = [w.replace('\\"', '"') for w in words if w.startswith(("-D", "-I", "-std", "-isystem", "-idirafter", "-W", "-f")) and not ONLY_GCC.match(w)]
+        precompiled = re.search(r" -include (\S+)", entry.get("command", ""))
+        if precompiled and pathlib.Path(precompiled[1]).exists():  # gcc's, which clang cannot read
+            for name in re.findall(r'^\s*#include [<"]([^>"]+)', pathlib.Path(precompiled[1]).read_text(), re.M):
+                kept += ["-include", name]
+        for name in named:
+            if pathlib.Path(name).is_relative_to(root):
+                flags.setdefault(pathlib.Path(name).relative_to(root).as_posix(), kept)
     return flags
+
+
+def with_locks(root):
+    """Sources that take a lock, implement a class with guarded members, or include such a header that has no source."""
+    found = []
+    for path in sorted(path for top in ("src", "apps") for path in (root / top).rglob("*.cc")):
+        text = path.read_text(errors="replace")
+        headers = [path.parent / name.rsplit("/", 1)[-1] for name in re.findall(r'^#include "([^"]+)"', text, re.M)]
+        own = [header for header in headers if header.exists() and (header.stem == path.stem or not header.with_suffix(".cc").exists())]
+        if re.search(r"MutexLock|DAVINCI_GUARDED_BY", text + "".join(header.read_text() for header in own)):
+            found.append(path.relative_to(root).as_posix())
+    return found
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--base", required=True)
+    what = parser.add_mutually_exclusive_group(required=True)
+    what.add_argument("--base")
+    what.add_argument("--thread-safety", action="store_true")
     parser.add_argument("--clang-tidy", required=True)
     parser.add_argument("--database", type=pathlib.Path, required=True)
     parser.add_argument("-j", "--jobs", type=int, default=os.cpu_count())
+    parser.add_argument("files", nargs="*", help="with --thread-safety: these alone")
     options = parser.parse_args()
-    diff = subprocess.run(["git", "diff", "-U0", "--no-color", options.base, "--", "*.cc", "*.h"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
-    lines, flags = changed_lines(diff), flags_of(json.loads(options.database.read_text()))
-    sources = [name for name in lines if name.endswith(".cc") and (ROOT / name).exists() and name.rsplit("/", 1)[0] in flags]
-    filters = json.dumps([{"name": name, "lines": ranges} for name, ranges in lines.items()])
+    flags = flags_of(json.loads(options.database.read_text()), ROOT)
+    command = [options.clang_tidy, "--quiet", "--warnings-as-errors=*", "--extra-arg=-Wthread-safety"]
+    if options.thread_safety:
+        sources = options.files or with_locks(ROOT)
+        command += ["--checks=-*,clang-diagnostic-thread-safety*,bugprone-unused-raii"]
+    else:
+        diff = subprocess.run(["git", "diff", "-U0", "--no-color", options.base, "--", "*.cc", "*.h"], cwd=ROOT, capture_output=True, text=True, check=True)
+        lines = changed_lines(diff.stdout)
+        sources = [name for name in lines if name.endswith(".cc") and (ROOT / name).exists()]
+        command.append("--line-filter=" + json.dumps([{"name": name, "lines": ranges} for name, ranges in lines.items()]))
+    unknown = [name for name in sources if name not in flags]
+    sources = [name for name in sources if name in flags]
 
     def check(name):
-        command = [options.clang_tidy, "--quiet", "--warnings-as-errors=*", f"--line-filter={filters}", "--extra-arg=-Wthread-safety", str(ROOT / name), "--"]
-        done = subprocess.run(command + flags[name.rsplit("/", 1)[0]], capture_output=True, text=True)
+        done = subprocess.run(command + [str(ROOT / name), "--"] + flags[name], capture_output=True, text=True)
         return done.returncode, done.stdout
 
     faults = 0
@@ -64,7 +94,7 @@ def main():
             if code:
                 faults += 1
                 print(output, flush=True)
-    print(f"{len(sources)} files, {faults} with findings in changed lines")
+    print(f"{len(sources)} files, {faults} with findings" + (f"; not compiled here: {', '.join(unknown)}" if unknown else ""))
     return 1 if faults else 0
 
 
