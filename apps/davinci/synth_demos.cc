@@ -399,13 +399,8 @@ class DemoWriter {
                             : level_name == "better" ? Level::kBetter
                                                      : Level::kBest;
         auto allowed = teacher::RuleSet::Of(level, language);
-        for (const std::string& name_of_rule : arguments_.without) {
-          const auto rule = teacher::RuleNamed(name_of_rule);
-          if (!rule)
-            return InvalidArgument(fmt::format(
-                "--without {}: there is no such rule; docs/synth.md lists them", name_of_rule));
-          allowed.Erase(*rule);
-        }
+        DAVINCI_ASSIGN_OR_RETURN(const auto without, RulesNamed(arguments_.without));
+        allowed.Erase(without);
         const ReplyForm form = prelude_ ? ReplyForm::kDelta : ReplyForm::kFile;
         auto candidate = made.Write(graph, text, language, allowed, form);
         // Rules of so many skills alone: those that gained most where they were measured.

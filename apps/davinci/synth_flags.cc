@@ -1,5 +1,7 @@
 #include "synth_flags.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <thread>
 
@@ -23,6 +25,18 @@ Result<std::filesystem::path> GrammarFolder(const SampleFlags& flags) {
   if (!flags.grammar.empty()) return std::filesystem::path(flags.grammar);
   DAVINCI_ASSIGN_OR_RETURN(const std::filesystem::path home, FindHome());
   return home / "synth";
+}
+
+Result<teacher::RuleSet> RulesNamed(const std::vector<std::string>& names) {
+  teacher::RuleSet rules;
+  for (const std::string& name : names) {
+    const auto rule = teacher::RuleNamed(name);
+    if (!rule)
+      return InvalidArgument(
+          fmt::format("--without {}: there is no such rule; docs/synth.md lists them", name));
+    rules.Insert(*rule);
+  }
+  return rules;
 }
 
 Result<synth::SampleOptions> SampleOptionsOf(const SampleFlags& flags) {

@@ -4,9 +4,11 @@
 #include <CLI/CLI.hpp>
 #include <filesystem>
 #include <string>
+#include <vector>
 
 #include "davinci/base/status.h"
 #include "davinci/synth/sampler.h"
+#include "davinci/teacher/rules/rules.h"
 
 namespace davinci::app {
 
@@ -24,5 +26,7 @@ void AddSampleFlags(CLI::App* command, SampleFlags* flags);
 // --grammar, else synth/ of the installation.
 Result<std::filesystem::path> GrammarFolder(const SampleFlags& flags);
 Result<synth::SampleOptions> SampleOptionsOf(const SampleFlags& flags);
+// The rules of --without. InvalidArgument: there is no rule of a name.
+Result<teacher::RuleSet> RulesNamed(const std::vector<std::string>& names);
 
 }  // namespace davinci::app

@@ -16,6 +16,8 @@
 #include "davinci/base/mutex.h"
 #include "davinci/gpu/visible_devices.h"
 #include "davinci/skill/formats.h"
+#include "davinci/skill/library.h"
+#include "davinci/skill/library_in_force.h"
 #include "davinci/skill/reference_query.h"
 #include "davinci/synth/sampler.h"
 #include "davinci/teacher/demos/pair_rows.h"
@@ -44,7 +46,8 @@ struct PairArguments {
   std::string reply = "delta";
   std::string prompts = "compact";
   std::vector<std::string> devices;
-  std::vector<std::string> tasks;  // of the user, with the generated ones
+  std::vector<std::string> tasks;    // of the user, with the generated ones
+  std::vector<std::string> without;  // rules
   std::string tokenizer;
   size_t shard = 8192;
   teacher::PairSettings settings;
@@ -140,6 +143,8 @@ json ArgumentsOf(const PairArguments& arguments) {
           {"policy_tokens", arguments.settings.limits.policy_tokens},
           {"max_skills", arguments.settings.limits.max_skills},
           {"selections", arguments.settings.selections},
+          {"select", arguments.settings.limits.selected},
+          {"without", arguments.without},
           {"tasks", arguments.tasks},
           {"version", DAVINCI_VERSION}};
 }
@@ -287,6 +292,32 @@ Status WriteUsersRows(const PairArguments& arguments, const GlobalOptions& globa
   return WriteFileAtomic(file, text, Durability::kFastest);
 }
 
+// The skills that selections choose from: those that ship and, where prompts show cards, those of
+// `deck` among the shipped cards; none whose rules are all in `without`.
+Result<std::unique_ptr<skill::Library>> SearchedLibrary(const fs::path& home,
+                                                        const teacher::CardDeck* deck,
+                                                        const teacher::RuleSet& without) {
+  std::vector<std::string> sources = {(home / "skills").string()};
+  if (deck != nullptr && deck->settings().language == teacher::Language::kTriton)
+    sources.push_back((home / "cards" / "triton.jsonl").string());
+  DAVINCI_ASSIGN_OR_RETURN(auto records, skill::ReadTogether(sources));
+  std::set<std::string> cards, left_out;
+  if (deck != nullptr)
+    for (const std::string& name : deck->names()) cards.insert("operator/" + name);
+  for (const teacher::RuleInfo& rule : teacher::Rules())
+    if (without.Contains(rule.rule)) left_out.insert(std::string(rule.skill));
+  for (const teacher::RuleInfo& rule : teacher::Rules())
+    if (!without.Contains(rule.rule)) left_out.erase(std::string(rule.skill));
+  std::erase_if(records, [&](const skill::Record& record) {
+    const std::string& scope = record.skill.scope;
+    return left_out.contains(record.skill.name) ||
+           (scope.starts_with("operator/") && !cards.contains(scope));
+  });
+  DAVINCI_ASSIGN_OR_RETURN(auto library, skill::Library::OpenInMemory({}));
+  DAVINCI_RETURN_IF_ERROR(library->AddExactly(records).status());
+  return library;
+}
+
 Status Run(PairArguments arguments, const GlobalOptions& global) {
   DAVINCI_ASSIGN_OR_RETURN(const fs::path home, FindHome());
   DAVINCI_ASSIGN_OR_RETURN(const fs::path folder, GrammarFolder(arguments.sample));
@@ -331,27 +362,28 @@ Status Run(PairArguments arguments, const GlobalOptions& global) {
       return ids.ok() ? static_cast<int64_t>(ids->size()) : llm::EstimateTokens(text);
     };
   }
-  DAVINCI_ASSIGN_OR_RETURN(const OpenedLibrary searched,
-                           OpenForReading((home / "skills").string()));
-  const skill::Audience audience{target, *ParseLanguage(arguments.language)};
-  settings.find = [&](const std::string& reference) -> Result<std::vector<skill::Skill>> {
-    DAVINCI_ASSIGN_OR_RETURN(
-        auto hits, searched.library->SearchFor(audience, skill::QueryFromReference(reference),
-                                               agent::kNumCandidates));
-    std::vector<skill::Skill> skills;
-    for (skill::Ranked& hit : hits) skills.push_back(std::move(hit.record.skill));
-    return skills;
-  };
   DAVINCI_ASSIGN_OR_RETURN(auto gains, ShippedGains());
   settings.limits.gains = gains[arguments.language];
   DAVINCI_ASSIGN_OR_RETURN(const auto corpus, synth::LoadCorpus(folder));
+  DAVINCI_ASSIGN_OR_RETURN(settings.without, RulesNamed(arguments.without));
   teacher::CardSettings card_settings{settings.language, settings.reply,
-                                      teacher::CardFamilies::kTrain};
+                                      teacher::CardFamilies::kTrain, settings.without};
   // Rows of held-out families are no rows of training.
   if (options.split == synth::SplitKind::kFamily)
     card_settings.families = teacher::CardFamilies::kAll;
   std::optional<teacher::CardDeck> deck;
   if (settings.cards.share > 0) deck.emplace(grammar, styles, teacher, card_settings);
+  DAVINCI_ASSIGN_OR_RETURN(const auto searched,
+                           SearchedLibrary(home, deck ? &*deck : nullptr, settings.without));
+  const skill::Audience audience{target, *ParseLanguage(arguments.language)};
+  settings.find = [&](const std::string& reference) -> Result<std::vector<skill::Skill>> {
+    DAVINCI_ASSIGN_OR_RETURN(
+        auto hits,
+        searched->SearchFor(audience, skill::QueryFromReference(reference), agent::kNumCandidates));
+    std::vector<skill::Skill> skills;
+    for (skill::Ranked& hit : hits) skills.push_back(std::move(hit.record.skill));
+    return skills;
+  };
   const teacher::PairMaker maker(teacher, prompts, library, corpus, settings,
                                  deck ? &*deck : nullptr);
   const auto begin = std::chrono::steady_clock::now();
@@ -433,6 +465,12 @@ void AddSynthPairs(CLI::App* synth, GlobalOptions& global, int* exit_code) {
       ->check(CLI::Range(0.0, 1.0));
   pairs->add_option("--max-skills", arguments->settings.limits.max_skills,
                     "most skills of a prompt (default 2)");
+  pairs
+      ->add_option("--select", arguments->settings.limits.selected,
+                   "most skills that a selection chooses: selection.select of rollouts (default 3)")
+      ->check(CLI::Range(1, 20));
+  pairs->add_option("--without", arguments->without,
+                    "rules that no kernel follows, and whose skills no prompt shows");
   pairs->add_option("--reply-tokens", arguments->settings.reply_tokens,
                     "longest reply (default 1000)");
   pairs->add_option("--policy-tokens", arguments->settings.limits.policy_tokens,

@@ -31,6 +31,7 @@ struct CardSettings {
   Language language = Language::kTriton;
   ReplyForm reply = ReplyForm::kDelta;
   CardFamilies families = CardFamilies::kAll;
+  RuleSet without = {};  // rules that no kernel of a card follows
 };
 
 // How the kernel of a card is written, and what is veiled.
@@ -59,7 +60,11 @@ class CardDeck {
   // The result is empty where this form has no kernel, or one that is too long.
   std::optional<Card> Write(const CardSubject& subject, const CardForm& form) const;
   // The form without variation.
-  CardForm Plain() const { return {RuleSet::Of(Level::kBest, settings_.language), {}, nullptr}; }
+  CardForm Plain() const {
+    CardForm form{RuleSet::Of(Level::kBest, settings_.language), {}, nullptr};
+    form.rules.Erase(settings_.without);
+    return form;
+  }
   const CardSettings& settings() const { return settings_; }
 
  private:

@@ -192,12 +192,16 @@ std::string WithoutPointwise(const std::string& example) {
 
 }  // namespace
 
+std::string CardName(std::string_view subject) {
+  return synth::Lower(synth::Replaced(std::string(subject), "_", "-"));
+}
+
 skill::Skill CardSkill(const CardSubject& subject, const synth::SampledTask& task,
                        const std::string& example, Language language, const Veil* veil,
                        bool shortened) {
   skill::Skill card;
   const std::string name = veil != nullptr ? veil->function : subject.name;
-  card.name = synth::Lower(synth::Replaced(name, "_", "-"));
+  card.name = CardName(name);
   card.scope = "operator/" + name;
   card.tags = {std::string(LanguageName(language)), language == Language::kCpp ? "cpu" : "cuda"};
   const std::string calls = CallsText(subject, veil);

@@ -18,15 +18,6 @@ void Shuffle(std::vector<T>* list, SplitMix64* rng) {
   for (size_t i = list->size(); i > 1; --i) std::swap((*list)[i - 1], (*list)[rng->Below(i)]);
 }
 
-// The operators of the task, each once.
-std::vector<std::string> NamesOf(const synth::SampledTask& task) {
-  std::vector<std::string> names;
-  for (const synth::Node& node : task.graph.nodes)
-    if (!node.op->view && std::find(names.begin(), names.end(), node.op->name) == names.end())
-      names.push_back(node.op->name);
-  return names;
-}
-
 // Rules that a card shows and that may be left out: the kernels are right without them.
 void LeaveOutRules(const Candidate& shown, RuleSet* rules, SplitMix64* rng) {
   for (const Rule rule :
@@ -60,7 +51,7 @@ class RowWriter {
 
   // The subjects whose cards are shown; all veils are drawn for the task as it is.
   std::vector<const CardSubject*> Subjects(size_t most) {
-    std::vector<std::string> names = NamesOf(task_);
+    std::vector<std::string> names = OperatorsOf(task_.graph);
     Shuffle(&names, &rng_);
     if (names.size() > 1 && Chance(kOfPattern))
       names.insert(names.begin(), task_.graph.pattern->name);
@@ -116,7 +107,7 @@ class RowWriter {
 
   // Cards of what the task does not have.
   void Others() {
-    std::vector<std::string> names = NamesOf(task_);
+    std::vector<std::string> names = OperatorsOf(task_.graph);
     names.push_back(task_.graph.pattern->name);
     const size_t wanted = row_.cards.size() + 1 + rng_.Below(settings_.most - row_.cards.size());
     for (int tries = 0; tries < 20 && row_.cards.size() < wanted; ++tries) {
@@ -139,6 +130,14 @@ class RowWriter {
 };
 
 }  // namespace
+
+std::vector<std::string> OperatorsOf(const synth::Graph& graph) {
+  std::vector<std::string> names;
+  for (const synth::Node& node : graph.nodes)
+    if (!node.op->view && std::find(names.begin(), names.end(), node.op->name) == names.end())
+      names.push_back(node.op->name);
+  return names;
+}
 
 std::string RowCards::Answer(const std::string& written) const {
   std::string answer = WithKernelWords(written, words);

@@ -37,6 +37,9 @@ struct RowCardSettings {
   double right = 0.7, others_too = 0.35;  // shares of these; the latter of the former
 };
 
+// The operators of a graph that compute something, each once.
+std::vector<std::string> OperatorsOf(const synth::Graph& graph);
+
 // The result is empty where the task's prompt shows no card.
 std::optional<RowCards> CardsOfRow(const CardDeck& deck, const synth::Corpus& corpus,
                                    const synth::SampledTask& task, const RowCardSettings& settings);

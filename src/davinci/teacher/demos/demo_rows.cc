@@ -179,14 +179,14 @@ class Maker {
     for (const std::string& name : best.skills)
       if (std::find(shown.begin(), shown.end(), name) != shown.end()) helped.push_back(name);
     OrderByGain(limits_.gains, &helped);
-    if (helped.size() > agent::kMaxSelectedSkills) helped.resize(agent::kMaxSelectedSkills);
+    if (std::ssize(helped) > limits_.selected) helped.resize(static_cast<size_t>(limits_.selected));
     if (helped.empty()) {
       ++made_.left_out["selection: retrieval finds no skill that helps"];
       return Status::Ok();
     }
     DAVINCI_ASSIGN_OR_RETURN(const auto candidates, Skills(shown));
-    DAVINCI_ASSIGN_OR_RETURN(Row row,
-                             SelectionRow(prompts_, demo_.brief, demo_.device, candidates, helped));
+    DAVINCI_ASSIGN_OR_RETURN(Row row, SelectionRow(prompts_, demo_.brief, demo_.device, candidates,
+                                                   helped, limits_.selected));
     Keep(std::move(row), "selection", best, limits_.selection_tokens);
     return Status::Ok();
   }
@@ -262,9 +262,9 @@ void OrderByGain(const std::map<std::string, double>& gains, std::vector<std::st
 
 Result<Row> SelectionRow(const agent::PromptSet& prompts, const agent::TaskBrief& brief,
                          const std::string& device, const std::vector<skill::Skill>& shown,
-                         const std::vector<std::string>& chosen) {
+                         const std::vector<std::string>& chosen, int most) {
   DAVINCI_ASSIGN_OR_RETURN(const llm::Request request,
-                           agent::BuildSelectionRequest(prompts, brief, device, shown));
+                           agent::BuildSelectionRequest(prompts, brief, device, shown, most));
   nlohmann::ordered_json arguments = {{"think", ""},
                                       {"selected_skills", nlohmann::ordered_json::array()}};
   std::vector<std::string> names;
@@ -278,8 +278,7 @@ Result<Row> SelectionRow(const agent::PromptSet& prompts, const agent::TaskBrief
   }
   DAVINCI_ASSIGN_OR_RETURN(Row prompt, sftdata::RowOfRequest(llm::ToJson(request)));
   auto example = sftdata::SelectionExample(
-      std::move(prompt), ReplyWithCall(llm::kSelectSkillsTool, JsonText(arguments)), names,
-      agent::kMaxSelectedSkills);
+      std::move(prompt), ReplyWithCall(llm::kSelectSkillsTool, JsonText(arguments)), names, most);
   if (!example.problem.empty()) return InvalidArgument(example.problem);
   example.row.origin.skills = chosen;
   return std::move(example.row);

@@ -60,6 +60,7 @@ struct RowLimits {
   // Tokens of a text: by the tokenizer of the model that is trained, else an estimate.
   std::function<int64_t(std::string_view)> count_tokens = llm::EstimateTokens;
   size_t max_skills = 2;  // in a prompt of the policy
+  int selected = 3;       // at most, by a selection: selection.select of rollouts
   double min_gain = 1.1;  // of the best attempt over the other, by the medians
   // Gains are measured for each skill in the language; a selection names those of more gain first.
   std::map<std::string, double> gains = {};
@@ -76,10 +77,11 @@ int64_t PromptTokens(const sftdata::Row& row, const RowLimits& limits);
 // More gain first, then by name; what is not in `gains` has none.
 void OrderByGain(const std::map<std::string, double>& gains, std::vector<std::string>* skills);
 
-// A selection as rollouts ask it, with `chosen` of `shown` as the answer; none is an answer, too.
+// A selection of `most` skills as rollouts ask it, with `chosen` of `shown` as the answer; none is
+// an answer, too.
 Result<sftdata::Row> SelectionRow(const agent::PromptSet& prompts, const agent::TaskBrief& brief,
                                   const std::string& device, const std::vector<skill::Skill>& shown,
-                                  const std::vector<std::string>& chosen);
+                                  const std::vector<std::string>& chosen, int most);
 
 // `library` by name; skills that it lacks are an error.
 Result<DemoRows> RowsOf(const agent::PromptSet& prompts, const Demonstration& demonstration,

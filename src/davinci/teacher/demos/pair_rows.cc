@@ -10,6 +10,7 @@
 #include "davinci/base/rng.h"
 #include "davinci/config/task_config.h"
 #include "davinci/sftdata/example.h"
+#include "davinci/teacher/cards/card_text.h"
 
 namespace davinci::teacher {
 namespace {
@@ -20,6 +21,7 @@ davinci::Language PromptLanguage(Language language) {
                                        : davinci::Language::kTriton;
 }
 
+constexpr std::string_view kCardScope = "operator/";
 constexpr size_t kAnyLength = size_t{1} << 20;  // lengths are checked here
 
 }  // namespace
@@ -39,9 +41,11 @@ PairMaker::PairMaker(const Teacher& teacher, const agent::PromptSet& prompts,
       settings_(std::move(settings)),
       deck_(deck),
       rules_(RuleSet::Of(Level::kBest, settings_.language)) {
+  rules_.Erase(settings_.without);
   for (const auto& [name, skill] : library_)
     if (std::any_of(Rules().begin(), Rules().end(), [&](const RuleInfo& rule) {
-          return rule.skill == name && rule.languages.contains(settings_.language);
+          return rule.skill == name && rule.languages.contains(settings_.language) &&
+                 !settings_.without.Contains(rule.rule);
         }))
       fitting_.push_back(&skill);
 }
@@ -78,6 +82,22 @@ std::vector<skill::Skill> PairMaker::SkillsShown(const std::string& id,
   return shown;
 }
 
+// Cards, and in a share of the prompts with room for it a skill of the answer: selections choose
+// both.
+std::vector<skill::Skill> PairMaker::CardsShown(const RowCards& cards, const std::string& id,
+                                                const Candidate& candidate) const {
+  constexpr double kWithSkill = 0.25;
+  std::vector<skill::Skill> shown = cards.cards;
+  SplitMix64 rng(HashBytes(id, 43));
+  if (rng.Uniform() >= kWithSkill || shown.size() >= settings_.limits.max_skills) return shown;
+  std::vector<const skill::Skill*> own;
+  for (const skill::Skill* skill : fitting_)
+    if (candidate.skills.contains(skill->name)) own.push_back(skill);
+  if (!own.empty())
+    shown.insert(rng.Below(2) == 0 ? shown.begin() : shown.end(), *own[rng.Below(own.size())]);
+  return shown;
+}
+
 const std::string& PairMaker::Device(const std::string& id) const {
   static const std::string none;
   const auto& devices = settings_.devices;
@@ -104,19 +124,28 @@ synth::PairText PairMaker::Text(const PairTask& task, const Candidate& candidate
   return synth::Varied(corpus_, std::move(pair), rng.Next());
 }
 
-Status PairMaker::AddSelection(const agent::TaskBrief& brief, const Candidate& candidate,
-                               const sftdata::Row& policy, PairRow* made) const {
+Status PairMaker::AddSelection(const PairTask& task, const agent::TaskBrief& brief,
+                               const Candidate& candidate, const sftdata::Row& policy,
+                               PairRow* made) const {
   SplitMix64 rng(HashBytes(brief.id, 37));
   if (rng.Uniform() >= settings_.selections || !settings_.find) return Status::Ok();
   DAVINCI_ASSIGN_OR_RETURN(const auto shown, settings_.find(brief.reference));
   if (shown.empty()) return Status::Ok();
-  std::vector<std::string> chosen;
-  for (const skill::Skill& skill : shown)
-    if (candidate.skills.contains(skill.name)) chosen.push_back(skill.name);
-  OrderByGain(settings_.limits.gains, &chosen);
-  if (chosen.size() > agent::kMaxSelectedSkills) chosen.resize(agent::kMaxSelectedSkills);
+  std::set<std::string> subjects;
+  for (const std::string& name : OperatorsOf(*task.graph)) subjects.insert(CardName(name));
+  if (task.graph->pattern != nullptr) subjects.insert(CardName(task.graph->pattern->name));
+  std::vector<std::string> chosen, helped;
+  for (const skill::Skill& skill : shown) {
+    const bool card = skill.scope.starts_with(kCardScope);
+    if (card && subjects.contains(skill.name)) chosen.push_back(skill.name);
+    if (!card && candidate.skills.contains(skill.name)) helped.push_back(skill.name);
+  }
+  OrderByGain(settings_.limits.gains, &helped);
+  chosen.insert(chosen.end(), helped.begin(), helped.end());
+  const int most = settings_.limits.selected;
+  if (std::ssize(chosen) > most) chosen.resize(static_cast<size_t>(most));
   DAVINCI_ASSIGN_OR_RETURN(sftdata::Row row,
-                           SelectionRow(prompts_, brief, Device(brief.id), shown, chosen));
+                           SelectionRow(prompts_, brief, Device(brief.id), shown, chosen, most));
   if (PromptTokens(row, settings_.limits) > static_cast<int64_t>(settings_.limits.selection_tokens))
     return Status::Ok();
   row.enable_thinking = false;
@@ -162,7 +191,8 @@ Result<PairRow> PairMaker::Make(const PairTask& task, const RowCards* cards) con
   brief.id = task.id;
   brief.reference = text.task;
   if (!task.defines.empty()) brief.class_name = task.defines;
-  const auto skills = cards ? cards->cards : SkillsShown(task.id, *candidate);
+  const auto skills =
+      cards ? CardsShown(*cards, task.id, *candidate) : SkillsShown(task.id, *candidate);
   DAVINCI_ASSIGN_OR_RETURN(const agent::Conversation conversation,
                            agent::StartConversation(prompts_, brief, Device(task.id), skills));
   DAVINCI_ASSIGN_OR_RETURN(const llm::Request request,
@@ -189,7 +219,7 @@ Result<PairRow> PairMaker::Make(const PairTask& task, const RowCards* cards) con
   row.origin.rules.assign(rules.begin(), rules.end());
   for (const skill::Skill& skill : skills) row.origin.skills.push_back(skill.name);
   row.origin.judged = false;
-  if (cards == nullptr) DAVINCI_RETURN_IF_ERROR(AddSelection(brief, *candidate, row, &made));
+  if (cards == nullptr) DAVINCI_RETURN_IF_ERROR(AddSelection(task, brief, *candidate, row, &made));
   made.row = std::move(row);
   return made;
 }

@@ -9,7 +9,8 @@
 // A prompt shows operator cards instead where cards/row_cards.h says so.
 //
 // A share of the tasks also gives a row of the Selection agent: it is shown what retrieval finds,
-// as in rollouts (rollout/schemes.cc), and answers with the skills of the teacher's rules among it.
+// as in rollouts (rollout/schemes.cc), and answers with the cards of the task's operators among it,
+// the best match first, then with the skills of the teacher's rules.
 #pragma once
 
 #include <functional>
@@ -40,6 +41,7 @@ struct PairSettings {
   // The skills that retrieval finds for a reference, best first. Threads call it at once.
   std::function<Result<std::vector<skill::Skill>>(const std::string& reference)> find = {};
   RowCardSettings cards = {};
+  RuleSet without = {};  // rules that no answer follows; no prompt shows their skills
 };
 
 // A task that gets a row, generated or a user's.
@@ -75,10 +77,12 @@ class PairMaker {
  private:
   // `cards`: what the prompt shows in the place of skills; null: skills.
   Result<PairRow> Make(const PairTask& task, const RowCards* cards) const;
-  Status AddSelection(const agent::TaskBrief& brief, const Candidate& candidate,
-                      const sftdata::Row& policy, PairRow* made) const;
+  Status AddSelection(const PairTask& task, const agent::TaskBrief& brief,
+                      const Candidate& candidate, const sftdata::Row& policy, PairRow* made) const;
   const std::string& Device(const std::string& id) const;
   std::vector<skill::Skill> SkillsShown(const std::string& id, const Candidate& candidate) const;
+  std::vector<skill::Skill> CardsShown(const RowCards& cards, const std::string& id,
+                                       const Candidate& candidate) const;
 
   const Teacher& teacher_;
   const agent::PromptSet& prompts_;
@@ -86,7 +90,7 @@ class PairMaker {
   const synth::Corpus& corpus_;
   const PairSettings settings_;
   const CardDeck* const deck_;  // null: no prompt shows cards
-  const RuleSet rules_;
+  RuleSet rules_;
   std::vector<const skill::Skill*> fitting_;  // for the language, by name
 };
 

@@ -9,6 +9,7 @@
 #include "davinci/config/task_config.h"
 #include "davinci/skill/formats.h"
 #include "davinci/skill/library.h"
+#include "davinci/teacher/cards/card_text.h"
 
 namespace davinci::teacher {
 namespace {
@@ -128,7 +129,7 @@ TEST(PairRows, CardsAreShownAsRolloutsShowThemFromTheirLibrary) {
   settings.cards.share = 1;
   settings.devices = {"A device."};
   const PairMaker maker(world.teacher, world.prompts, world.library, world.corpus, settings, &deck);
-  size_t made = 0;
+  size_t made = 0, with_skill = 0;
   for (const auto& task : Sampled(60)) {
     const auto row = maker.Make(task).value();
     const auto shown = CardsOfRow(deck, world.corpus, task, settings.cards);
@@ -143,6 +144,8 @@ TEST(PairRows, CardsAreShownAsRolloutsShowThemFromTheirLibrary) {
     const auto library = skill::Library::OpenInMemory({}).value();
     std::vector<skill::Record> records(shown->cards.size());
     for (size_t i = 0; i < records.size(); ++i) records[i].skill = shown->cards[i];
+    for (const auto& [name, skill] : world.library)
+      if (candidate.skills.contains(name)) records.emplace_back().skill = skill;
     ASSERT_TRUE(library->AddExactly(records).ok());
     std::vector<skill::Skill> skills;
     for (const std::string& name : row.row->origin.skills)
@@ -151,9 +154,84 @@ TEST(PairRows, CardsAreShownAsRolloutsShowThemFromTheirLibrary) {
     for (size_t i = 0; i < 2; ++i)
       EXPECT_EQ(row.row->messages[i].content, asked.messages[i].content);
     EXPECT_THAT(row.row->messages[1].content, HasSubstr("scope: operator/"));
+    EXPECT_LE(skills.size(), settings.limits.max_skills);
+    with_skill += skills.size() > shown->cards.size();
     EXPECT_EQ(row.row->messages[2].content, "```python\n" + text.answer + "```");
   }
   EXPECT_GT(made, 30u);
+  EXPECT_GT(with_skill, 2u);
+}
+
+TEST(PairRows, RulesThatAreLeftOutShowInNeitherAnswersNorPrompts) {
+  const World& world = TheWorld();
+  PairSettings settings;
+  settings.with_skills = 1;
+  settings.without = {Rule::kFusePointwise, Rule::kReplayGraph, Rule::kDirectLaunch};
+  const std::set<std::string> left_out = settings.without.Skills();
+  ASSERT_EQ(left_out.size(), 3u);
+  const CardDeck deck(
+      world.grammar, world.styles, world.teacher,
+      {Language::kTriton, ReplyForm::kDelta, CardFamilies::kTrain, settings.without});
+  for (const double share : {0.0, 1.0}) {
+    settings.cards.share = share;
+    const PairMaker maker(world.teacher, world.prompts, world.library, world.corpus, settings,
+                          &deck);
+    size_t made = 0;
+    for (const auto& task : Sampled(60)) {
+      const auto row = maker.Make(task).value();
+      if (!row.row) continue;
+      ++made;
+      for (const std::string& rule : row.row->origin.rules)
+        EXPECT_FALSE(settings.without.Names().contains(rule)) << rule;
+      for (const std::string& name : row.row->origin.skills)
+        EXPECT_FALSE(left_out.contains(name)) << name;
+      for (const auto& message : row.row->messages)
+        EXPECT_THAT(message.content, Not(HasSubstr("@replay")));
+    }
+    EXPECT_GT(made, 20u);
+  }
+}
+
+TEST(PairRows, SelectionNamesTheCardsOfTheTasksOperatorsFirst) {
+  const World& world = TheWorld();
+  const CardDeck deck(world.grammar, world.styles, world.teacher,
+                      {Language::kTriton, ReplyForm::kDelta, CardFamilies::kTrain});
+  std::vector<skill::Skill> cards;
+  for (const char* name :
+       {"relu", "gelu", "softmax", "layer_norm", "linear", "conv2d", "add", "mul", "sum", "mean"})
+    if (const CardSubject* subject = deck.Find(name))
+      if (const auto card = deck.Write(*subject, deck.Plain())) cards.push_back(card->skill);
+  ASSERT_GT(cards.size(), 4u);
+  PairSettings settings;
+  settings.selections = 1;
+  settings.limits.selected = 2;
+  settings.limits.selection_tokens = 100000;
+  settings.find = [&](const std::string&) -> Result<std::vector<skill::Skill>> {
+    std::vector<skill::Skill> shown = cards;
+    for (const auto& [name, skill] : world.library) shown.push_back(skill);
+    return shown;
+  };
+  const PairMaker maker = Maker(settings);
+  size_t with_card = 0, with_both = 0;
+  for (const auto& task : Sampled(120)) {
+    const auto made = maker.Make(task).value();
+    if (!made.selection) continue;
+    std::set<std::string> operators;
+    for (const synth::Node& node : task.graph.nodes) operators.insert(CardName(node.op->name));
+    std::vector<std::string> right;
+    for (const skill::Skill& card : cards)
+      if (operators.contains(card.name)) right.push_back(card.name);
+    right.resize(std::min<size_t>(right.size(), 2));
+    const std::vector<std::string>& chosen = made.selection->origin.skills;
+    ASSERT_LE(chosen.size(), 2u);
+    ASSERT_GE(chosen.size(), right.size());
+    EXPECT_TRUE(std::equal(right.begin(), right.end(), chosen.begin()));
+    EXPECT_THAT(made.selection->messages[0].content, HasSubstr("at most 2 skills"));
+    with_card += !right.empty();
+    with_both += right.size() == 1 && chosen.size() == 2;
+  }
+  EXPECT_GT(with_card, 10u);
+  EXPECT_GT(with_both, 2u);
 }
 
 TEST(PairRows, SkillsOfPromptsAreOftenNotThoseOfTheAnswer) {

@@ -93,6 +93,7 @@ class RuleSet {
   void Insert(Rule rule) { rules_.set(static_cast<size_t>(rule)); }
   void Insert(const RuleSet& others) { rules_ |= others.rules_; }
   void Erase(Rule rule) { rules_.reset(static_cast<size_t>(rule)); }
+  void Erase(const RuleSet& others) { rules_ &= ~others.rules_; }
   // Those that the language has.
   RuleSet In(Language language) const;
   std::set<std::string> Names() const;
