@@ -54,6 +54,21 @@ Result<json> KeepTrace(UnitLog& log, const Prepared& prepared, const llm::Reply&
               {"update", trace.update}};
 }
 
+// Calls that a step can do without: a prompt that fills the whole context gets an empty reply, and
+// the tasks whose prompts fit go on.
+Result<llm::Reply> GenerateIfItFits(llm::Backbone* backbone, UnitKind kind,
+                                    const llm::Request& request, const CancelToken& cancel) {
+  Result<llm::Reply> reply = backbone->Generate(request, cancel);
+  if (reply.ok() || reply.status().code() != StatusCode::kInvalidArgument) return reply;
+  if (kind != UnitKind::kSelection && kind != UnitKind::kSummary && kind != UnitKind::kSample)
+    return reply;
+  const int64_t context = backbone->ContextTokens();
+  if (context <= 0 || backbone->CountPromptTokens(request) < context) return reply;
+  llm::Reply none;
+  none.finish_reason = llm::FinishReason::kLength;
+  return none;
+}
+
 }  // namespace
 
 LlmCost CostOf(const llm::Reply& reply) {
@@ -125,7 +140,8 @@ Result<ModelCall> ModelCalls::Call(const UnitId& id, const std::function<Result<
     DAVINCI_ASSIGN_OR_RETURN(const Lane::Place place, lane_->Enter(urgency, order, cancel));
     const Stopwatch watch;
     llm::Backbone* backbone = backbones_.Of(id.kind);
-    DAVINCI_ASSIGN_OR_RETURN(llm::Reply reply, backbone->Generate(prepared.request, cancel));
+    DAVINCI_ASSIGN_OR_RETURN(llm::Reply reply,
+                             GenerateIfItFits(backbone, id.kind, prepared.request, cancel));
     if (reply.trace && policy_update_) reply.trace->update = *policy_update_;
     const double llm_seconds = watch.Seconds();
     DAVINCI_ASSIGN_OR_RETURN(json trace, KeepTrace(*log_, prepared, reply));

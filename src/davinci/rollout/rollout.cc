@@ -306,14 +306,14 @@ Result<bool> RolloutRun::EndsBefore(int turn, const search::TurnPlan& plan) {
     llm::Request& request = prepared_->request;
     const int64_t context = run_.context.calls->ContextTokens(run_.settings.context_tokens);
     const int64_t left = context - run_.context.calls->CountPromptTokens(request);
-    if (left < kMinReplyTokens) {
-      if (turn == 1)
-        return InvalidArgument(
-            fmt::format("the prompt leaves {} of {} tokens for a reply; give the model a longer "
-                        "context or shorten the prompts",
-                        left, context));
+    if (left < std::min<int64_t>(kMinReplyTokens, *request.max_tokens)) {
       trajectory_.end = TrajectoryEnd::kContext;
-      reason = fmt::format("the conversation leaves {} of {} tokens for a reply", left, context);
+      reason = turn > 1 ? fmt::format("the conversation leaves {} of {} tokens for a reply", left,
+                                      context)
+                        : fmt::format(
+                              "the prompt leaves {} of {} tokens for a reply; give the model a "
+                              "longer context or shorten the prompts",
+                              left, context);
     } else {
       request.max_tokens = static_cast<int>(std::min<int64_t>(*request.max_tokens, left));
     }

@@ -336,6 +336,9 @@ Status RunTask(StepRun& run, TaskRun& task, agent::TaskBrief* brief, TaskOutcome
                                       [](const Trajectory& t) { return !t.turns.empty(); });
     return any_turn ? Status::Ok() : Unavailable(outcome->remark);
   }
+  if (const auto& all = outcome->trajectories;
+      !all.empty() && std::ranges::all_of(all, [](const Trajectory& t) { return t.turns.empty(); }))
+    outcome->remark = all.front().problem;
   if (run.settings.learn) DAVINCI_RETURN_IF_ERROR(Learn(run, task, outcome));
   outcome->complete = true;
   return FinishTask(run, task, *outcome);
