@@ -124,7 +124,9 @@ trainer::AnswerTasks AnswerWithBench(const trainer::SftSettings& settings, const
       add("--model", model.string());
       add("--run", (folder / "run").string());
       add("--set", "policy.temperature=0");
+      // Both alike: no kernel is confirmed.
       add("--set", "judge.turn_protocol=\"screening\"");
+      add("--set", "judge.final_protocol=\"screening\"");
       add("--set", "rollout.tasks_in_flight=64");
       if (!recipe.empty()) words.insert(words.end(), {"--recipe", recipe});
       DAVINCI_RETURN_IF_ERROR(

@@ -143,7 +143,7 @@ Status OpenRank0(const TrainArguments& arguments, const GlobalOptions& global,
   const Workplace& workplace = *place->workplace;
   runs::RunHeader& header = request->header;
   header.command = "train";
-  header.title = std::filesystem::path(arguments.recipe).stem().string();
+  header.title = std::filesystem::path(arguments.recipes.front()).stem().string();
   header.version = DAVINCI_VERSION;
   header.created_unix_s =
       std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();

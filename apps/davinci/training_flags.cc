@@ -11,7 +11,10 @@ namespace davinci::app {
 
 void AddTrainingFlags(CLI::App* command, const std::string& example_recipe,
                       const std::string& example_set, TrainingFlags* flags) {
-  command->add_option("recipe", flags->recipe, fmt::format("TOML file; see {}", example_recipe))
+  command
+      ->add_option("recipe", flags->recipes,
+                   fmt::format("TOML file, or several: each is merged over those before it; see {}",
+                               example_recipe))
       ->required();
   command->add_option("-o,--out", flags->out,
                       "The run's folder: records, logs, checkpoints. The same command on the same "
@@ -23,7 +26,11 @@ void AddTrainingFlags(CLI::App* command, const std::string& example_recipe,
 }
 
 Result<config::Recipe> LoadRecipe(const TrainingFlags& flags) {
-  DAVINCI_ASSIGN_OR_RETURN(config::Recipe recipe, config::Recipe::Load(flags.recipe));
+  config::Recipe recipe;
+  for (const std::string& file : flags.recipes) {
+    DAVINCI_ASSIGN_OR_RETURN(const config::Recipe next, config::Recipe::Load(file));
+    recipe.Merge(next);
+  }
   for (const std::string& set : flags.sets) DAVINCI_RETURN_IF_ERROR(recipe.Override(set));
   return recipe;
 }

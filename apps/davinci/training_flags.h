@@ -12,7 +12,7 @@
 namespace davinci::app {
 
 struct TrainingFlags {
-  std::string recipe;
+  std::vector<std::string> recipes;
   std::vector<std::string> sets;  // "a.b=c"
   std::string out;
   bool dry_run = false;
@@ -21,7 +21,7 @@ struct TrainingFlags {
 void AddTrainingFlags(CLI::App* command, const std::string& example_recipe,
                       const std::string& example_set, TrainingFlags* flags);
 
-// The recipe's file with --set merged over it.
+// The recipes' files, each merged over those before it, and --set over all.
 Result<config::Recipe> LoadRecipe(const TrainingFlags& flags);
 
 // A line for people, seen at once.

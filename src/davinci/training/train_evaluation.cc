@@ -29,8 +29,12 @@ rollout::StepSettings FixedSettings(const TrainRecipe& recipe) {
   settings.seed_step = kSeedStep;
   settings.learn = false;
   settings.logprobs = false;
-  // Rewards may be paid after a cheap first look, figures are not.
-  if (settings.turn_protocol == "staged") settings.turn_protocol = settings.paid_protocol;
+  // Rewards may be paid after a cheap first look, figures are not unless they are asked to.
+  if (!recipe.eval_protocol.empty())
+    settings.turn_protocol = recipe.eval_protocol;
+  else if (settings.turn_protocol == "staged")
+    settings.turn_protocol = settings.paid_protocol;
+  settings.final_protocol = settings.turn_protocol;  // no kernel is confirmed
   settings.paid = {};
   settings.null_scheme = settings.schemes == 0;
   settings.schemes = std::min(settings.schemes, 1);

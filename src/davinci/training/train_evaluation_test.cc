@@ -56,7 +56,13 @@ TEST(TrainEvaluation, GreedyAndSampledRolloutsHaveFixedSeedsAndLearnNothing) {
     EXPECT_FALSE(settings.learn);
     EXPECT_EQ(settings.schemes, 1);
     EXPECT_FALSE(settings.null_scheme);
+    EXPECT_EQ(settings.final_protocol, settings.turn_protocol);
   }
+  recipe.run.step.turn_protocol = "staged";
+  recipe.run.step.paid_protocol = "screening";
+  EXPECT_EQ(GreedySettings(recipe).turn_protocol, "screening");
+  recipe.eval_protocol = "staged";
+  EXPECT_EQ(GreedySettings(recipe).turn_protocol, "staged");
 }
 
 TEST(TrainEvaluation, WhatIsWrittenIsScoredAlikeWhenItIsRead) {

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "davinci/judge/protocol.h"
 #include "davinci/training/train_tasks.h"
 
 namespace davinci::training {
@@ -91,6 +92,9 @@ class Reader {
     if (made_.eval_every > 0 && made_.held_out.empty())
       reader_.Problem("train.eval_every", "needs tasks in train.held_out, or must be 0");
     Number("train.eval_samples", &made_.eval_samples, 0, 1000);
+    std::vector<std::string> protocols = judge::ProtocolNames();
+    protocols.emplace_back();
+    reader_.ReadChoice("train.eval_protocol", &made_.eval_protocol, protocols);
     const TaskKind usual{made_.run.step.target, made_.run.step.language};
     for (const auto& [key, sets] :
          {std::pair{"train.tasks", &made_.tasks}, std::pair{"train.held_out", &made_.held_out}})
@@ -102,7 +106,11 @@ class Reader {
       if (device != "cpu" && !device.starts_with("cuda:"))
         reader_.Problem("train.sample_devices",
                         fmt::format("\"{}\" is no device: \"cpu\" or \"cuda:N\"", device));
-    Number("train.steps", &made_.steps, 1);
+    Number("train.steps", &made_.steps, 0);
+    if (made_.steps == 0 && made_.eval_every == 0)
+      reader_.Problem("train.steps",
+                      "must be 1 at least, or train.eval_every above 0: then the model is "
+                      "evaluated and not trained");
     Number("train.tasks_per_step", &made_.tasks_per_step, 1);
     Number("train.max_batches", &made_.max_batches, 1, 1000);
     Number("train.updates_per_step", &made_.updates_per_step, 1, 64);

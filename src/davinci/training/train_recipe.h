@@ -80,6 +80,7 @@ struct TrainRecipe {
   std::vector<std::string> held_out;
   int eval_every = 0;
   int eval_samples = 4;
+  std::string eval_protocol;  // "": the turns', and never "staged"
   // Where the model is sampled ("cpu", "cuda:N"; one engine each). Empty: the devices of the ranks
   // of rank 0's machine, and of one process its own.
   std::vector<std::string> sample_devices;
