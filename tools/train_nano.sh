@@ -12,7 +12,10 @@
 #   TASKS     tasks that the teacher answers (default: 1000000)
 #   CARDS     share of their prompts that show operator cards (default: 0.3)
 #   SELECTIONS  share of tasks that also give a row of the Selection agent (default: 0.02)
+#   WITHOUT   rules of the teacher that no kernel follows: "fuse_pointwise replay_graph"
 #   OWN       modules of yours that rows are made of, too: "FILE DIR ..."
+#   JUDGED    tasks whose kernels, with mistakes in some and without techniques in others, are judged under "staged": rows of repairs,
+#             summaries and selections, each seen JUDGED_WEIGHT (default: 20) times an epoch (default: 0)
 #   HELD_OUT  held-out tasks of each split that the trained model answers (default: 200)
 #   EPOCHS    of training (default: 1)
 #   PROBES    held-out tasks that each checkpoint answers, judged (default: 0)
@@ -22,48 +25,31 @@ cd "$(dirname "$0")/.."
 
 out=${1:?tools/train_nano.sh OUT [full|ci]}
 size=${2:-full}
-davinci=${DAVINCI:-build/release/apps/davinci/davinci}
-[ -x "$davinci" ] || davinci=build/dev/apps/davinci/davinci
-begun=$SECONDS
+all="rows tokenizer judged new sft evaluate convert"
+. tools/stages.sh
 rows=${ROWS:-$out/rows}
 case $size in
   full) recipe=recipes/train/nano/sft.toml; tasks=${TASKS:-1000000}; held_out=${HELD_OUT:-200}; vocab=8192; sizes=(); target=cuda
-    pairs=(); language=triton; asking=recipes/nano.toml; asked=(combination style family right-card wrong-card own import feedback) ;;
+    pairs=(); demos=(--language triton --reply delta); language=triton; asking=recipes/nano.toml; asked=(combination style family right-card wrong-card own import feedback) ;;
   ci) recipe=recipes/train/nano/ci/sft.toml; tasks=${TASKS:-40}; held_out=${HELD_OUT:-2}; vocab=512
-    sizes=(--layers 2 --width 128); target=cpu; pairs=(--language cpp --reply file); language=cpp
+    sizes=(--layers 2 --width 128); target=cpu; pairs=(--language cpp --reply file); demos=(--language cpp); language=cpp
     asking=recipes/nano_ci.toml; asked=(family right-card wrong-card) ;;
   *) echo "train_nano: size $size is not full or ci" >&2; exit 2 ;;
 esac
-gpus=${GPUS:-$( (nvidia-smi -L 2>/dev/null || true) | grep -c . || true)}
-[ "$gpus" -ge 1 ] || gpus=1
-mkdir -p "$out"
-
-left() {  # seconds until the end that MINUTES sets
-  echo $((${MINUTES:-1000000} * 60 - (SECONDS - begun)))
-}
-limited() {  # a command that continues when it is started again
-  local status=0
-  timeout --foreground "$(left)" "$@" || status=$?
-  if [ $status = 124 ]; then echo "train_nano: time is over; the same command continues" >&2; exit 0; fi
-  return $status
-}
-stage() {  # stage NAME COMMAND...: once
-  local name=$1; shift
-  [[ " ${STAGES:-rows tokenizer new sft evaluate convert} " == *" $name "* ]] || return 0
-  [ -e "$out/.done-$name" ] && return 0
-  if [ "$(left)" -lt 5 ]; then echo "train_nano: time is over before $name; the same command continues"; exit 0; fi
-  echo "train_nano: $name"
-  "$@"
-  touch "$out/.done-$name"
-}
-
 make_rows() {
   local split
-  [ -n "${ROWS:-}" ] || limited "$davinci" synth pairs --count "$tasks" --with-cards "${CARDS:-0.3}" --selections "${SELECTIONS:-0.02}" ${OWN:+--tasks $OWN} "${pairs[@]}" --out "$rows"
+  [ -n "${ROWS:-}" ] || limited "$davinci" synth pairs --count "$tasks" --with-cards "${CARDS:-0.3}" --selections "${SELECTIONS:-0.02}" --select 2 ${WITHOUT:+--without $WITHOUT} ${OWN:+--tasks $OWN} "${pairs[@]}" --out "$rows"
   for split in combination style family; do
     "$davinci" synth pairs --count $held_out --split $split --seed 1 "${pairs[@]}" --out "$out/held_out/$split"
   done
   cat "$out"/held_out/*/*.jsonl > "$out/held_out.jsonl"
+}
+
+# Repairs, summaries and selections hold the judge's words.
+make_judged() {
+  [ "${JUDGED:-0}" -gt 0 ] || return 0
+  limited "$davinci" synth demos --count "$JUDGED" --seed 7 "${demos[@]}" ${WITHOUT:+--without $WITHOUT} --level better best --skills 2 --mutated=2 --without-each --judge --protocol staged --out "$out/judged"
+  "$davinci" synth rows "$out/judged" --tokenizer "$out/tokenizer"
 }
 
 make_tokenizer() { "$davinci" model tokenizer "$rows" --vocab $vocab --out "$out/tokenizer"; }
@@ -72,26 +58,18 @@ make_model() { "$davinci" model new --tokenizer "$out/tokenizer" --out "$out/new
 
 newest() { ls -d "$out"/sft/checkpoints/step-* | tail -1; }
 
-# One process a device. SIGUSR1 ends training behind the update under way, with a checkpoint.
+# One process a device.
 train() {
   local sets=(--set "model.path=\"$out/new\"" --set "data.train=[\"$rows\"]" --set "data.epochs=${EPOCHS:-1}")
+  [ -s "$out/judged/rows.jsonl" ] &&
+    sets+=(--set "data.train=[\"$rows\", \"$out/judged/rows.jsonl\"]" --set "data.weights=[1.0, ${JUDGED_WEIGHT:-20}.0]")
   [ -e "$out/held_out.jsonl" ] && sets+=(--set "data.eval=\"$out/held_out.jsonl\"")
   if [ "${PROBES:-0}" -gt 0 ]; then
-    [ -e "$out/probes/combination/manifest.json" ] ||
-      "$davinci" synth tasks --count "$PROBES" --split combination --seed 2 --out "$out/probes/combination"
+    tasks_of "$out/probes/combination" "$PROBES" combination 2
     sets+=(--set "evaluation.tasks=[\"$out/probes/combination\"]" --set "evaluation.recipe=\"$asking\"")
   fi
   for set in ${SETS:-}; do sets+=(--set "$set"); done
-  local port=$((20000 + $$ % 20000)) pids=() status=0
-  for ((rank = 0; rank < gpus; ++rank)); do
-    local world=()
-    [ "$gpus" -gt 1 ] && world=(RANK=$rank WORLD_SIZE=$gpus LOCAL_RANK=$rank LOCAL_WORLD_SIZE=$gpus MASTER_ADDR=127.0.0.1 MASTER_PORT=$port)
-    env "${world[@]}" timeout --foreground --signal=USR1 "$(left)" "$davinci" sft "$recipe" "${sets[@]}" --out "$out/sft" &
-    pids+=($!)
-  done
-  for pid in "${pids[@]}"; do wait "$pid" || status=$?; done
-  if [ $status = 124 ]; then echo "train_nano: time is over; the same command continues" >&2; exit 0; fi
-  return $status
+  ranks "$gpus" "$davinci" sft "$recipe" "${sets[@]}" --out "$out/sft"
 }
 
 shares() { grep -E "^(davinci bench|correct.*, best turn|correct, first answer wrong|fast_1 .*, best turn)" "$out/evaluation-$1.txt" || true; }
@@ -99,28 +77,27 @@ shares() { grep -E "^(davinci bench|correct.*, best turn|correct, first answer w
 # Greedy answers to held-out tasks, judged: a table for each of `asked`. Held-out families are asked without a card, with the right one,
 # and with one of another operator. own, import: files that people wrote. feedback: a second turn, for what the first got wrong.
 evaluate() {
-  local model name set skills turns
+  local model asked_of set skills turns
   model=$(newest)
   "$davinci" synth cards --families held-out --language $language --out "$out/cards/right-card"
   "$davinci" synth cards --families train --language $language --out "$out/cards/wrong-card"
-  for name in "${asked[@]}"; do
+  for asked_of in "${asked[@]}"; do
     skills=(--skills none) turns=1
-    case $name in
+    case $asked_of in
       own) set=tasks ;;
       import) set=tests/import/modules ;;
       feedback) set=$out/tasks/combination; turns=2 ;;
       right-card) set=$out/tasks/family; skills=(--skills bm25) ;;
       wrong-card) set=$out/tasks/family; skills=(--skills random) ;;
-      *) set=$out/tasks/$name ;;
+      *) set=$out/tasks/$asked_of ;;
     esac
-    [ ${skills[1]} = none ] || skills+=(--library "$out/cards/$name/cards.jsonl" --set selection.select=1)
-    [ -e "$set/manifest.json" ] || [[ $name = own || $name = import ]] ||
-      "$davinci" synth tasks --count $held_out --split "$(basename "$set")" --seed 1 --out "$set"
-    echo "train_nano: $name"
+    [ ${skills[1]} = none ] || skills+=(--library "$out/cards/$asked_of/cards.jsonl" --set selection.select=1)
+    [[ $asked_of = own || $asked_of = import ]] || tasks_of "$set" "$held_out" "$(basename "$set")" 1
+    echo "train_nano: $asked_of"
     limited "$davinci" bench --tasks "$set" --target $target --llm embedded --model "$model" --samples 1 --turns $turns \
-      --recipe "$asking" "${skills[@]}" --set policy.temperature=0 --set 'judge.turn_protocol="screening"' \
-      --set rollout.tasks_in_flight=64 --run "$out/bench/$(basename "$model")-$name" > "$out/evaluation-$name.txt"
-    shares "$name"
+      --recipe "$asking" "${skills[@]}" --set policy.temperature=0 --set 'judge.turn_protocol="screening"' --set 'judge.final_protocol="screening"' \
+      --set rollout.tasks_in_flight=64 --run "$out/bench/$(basename "$model")-$asked_of" > "$out/evaluation-$asked_of.txt"
+    shares "$asked_of"
   done
 }
 
@@ -162,6 +139,7 @@ convert() {
 
 stage rows make_rows
 stage tokenizer make_tokenizer
+stage judged make_judged
 stage new make_model
 stage sft train
 stage evaluate evaluate

@@ -1,5 +1,6 @@
 """tools/train_nano.sh in the size of a test: rows, tokenizer, weights, training with judged answers, evaluation, a model in split
-files that davinci runs; a second run does nothing, and a training that was stopped continues.
+files that davinci runs; a second run does nothing, and a training that was stopped continues. tools/learn_nano.sh after it: reinforcement
+and its comparisons, each with its table.
 
     nano_test.py DAVINCI
 """
@@ -13,11 +14,40 @@ import tempfile
 ROOT = os.path.abspath(os.path.join(os.path.dirname(os.path.abspath(__file__)), "../.."))
 
 
-def make(davinci, out, **variables):
-    done = subprocess.run([os.path.join(ROOT, "tools/train_nano.sh"), out, "ci"], capture_output=True, text=True,
+def make(davinci, out, script="train_nano", **variables):
+    done = subprocess.run([os.path.join(ROOT, f"tools/{script}.sh"), out, "ci"], capture_output=True, text=True,
                           env={**os.environ, "DAVINCI": davinci, **variables})
     assert done.returncode == 0, (done.stdout[-2000:], done.stderr[-2000:])
     return done.stdout
+
+
+def table(out, name):
+    with open(os.path.join(out, "tables", name + ".json")) as file:
+        return json.load(file)
+
+
+def learn(davinci, out):
+    """All stages: stopped before the first, then in two pieces."""
+    assert make(davinci, out, "learn_nano", MINUTES="0") == "", "a piece without time does something"
+    begun = make(davinci, out, "learn_nano", STAGES="start rl", STEPS="1")
+    assert "step 1/1" in begun, begun
+    said = make(davinci, out, "learn_nano", VARIANTS="policy-alone", WITHOUT="fuse-pointwise-chain branch-free-exp")
+    assert "learn_nano: rl" not in said and "learn_nano: ablations" in said, said
+    assert make(davinci, out, "learn_nano") == f"learn_nano: done: {out}\n"
+    assert len(table(out, "rl")["training"]["points"]) == 1
+    for name in ("evaluate", "selection-bm25", "selection-random", "selection-none", "ablation-policy-alone"):
+        compared = table(out, name)["comparisons"]
+        assert sorted(compared) == ["all tasks", "combination", "family"] and compared["all tasks"]["common_tasks"] == 2, (name, compared)
+    assert [row["variant"] for row in table(out, "ablations")] == ["policy-alone"] and table(out, "wins") == [], out
+    with open(os.path.join(out, "tables", "library.txt")) as file:
+        assert "2 techniques left out" in file.read()
+    with open(os.path.join(out, "library", "log.jsonl")) as file:
+        steps = [json.loads(line) for line in file]
+    known = json.loads(subprocess.run([davinci, "skills", "--library", os.path.join(out, "library.db"), "--json", "list"],
+                                      capture_output=True, text=True, check=True).stdout)
+    techniques = sum(not skill["scope"].startswith("operator/") for skill in known)
+    assert techniques < len(known), "operator cards are part of the library"
+    assert steps[-1]["library"] == techniques - 2, (steps[-1]["library"], techniques)
 
 
 def main():
@@ -53,6 +83,7 @@ def main():
             recipe = file.read()
         assert "max_tokens = 64" in recipe and "prompts/compact" in recipe, recipe
         assert make(davinci, out) == f"train_nano: done: {out}\n"
+        learn(davinci, out)
     print("rows to a shipped model in stages")
 
 
