@@ -114,7 +114,7 @@ def library(davinci, out, *left_out):
     run = os.path.join(out, "library")
     after = skills(os.path.join(run, "library.sqlite"))
     steps = {}
-    for event in json.loads(subprocess.run([davinci, "skills", "--library", os.path.join(run, "library.sqlite"), "--json", "history", "--limit", "0"],
+    for event in json.loads(subprocess.run([davinci, "skills", "--library", os.path.join(run, "library.sqlite"), "--json", "history", "-n", "0"],
                                            capture_output=True, text=True, check=True).stdout):
         if event.get("kind") in ("add", "update"):
             steps.setdefault(event["name"], event.get("step"))
