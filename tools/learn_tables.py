@@ -78,13 +78,12 @@ def wins(davinci, out, target):
             with open(path, "w") as file:
                 file.write(text)
         reference = next(iter(glob.glob(os.path.join(out, "tasks", split, "**", os.path.basename(task) + ".py"), recursive=True)), "")
-        said = subprocess.run([davinci, "judge", "-r", reference, "-c", own, "--against", other, "-t", target, "--json"], capture_output=True, text=True)
-        try:
-            judged = json.loads(said.stdout)
-        except ValueError:
-            judged = {}
-        direct = (judged.get("speedup") or {}).get("median", 0.0)
-        rows.append([task, split, speedup, expert[task][0], speedup / expert[task][0], direct, judged.get("status", said.stderr[-80:].strip()), own])
+        said = subprocess.run([davinci, "judge", "-r", reference, "-c", own, "--against", other, "-t", target, "--json"],
+                              capture_output=True, text=True)
+        judged = json.loads(said.stdout).get("summary", {}) if said.returncode == 0 else {"verdict": said.stderr[-80:].strip()}
+        direct = judged.get("candidate_over_against", {})
+        bounds = "{median:.3g} ({low:.3g} – {high:.3g})".format(**direct) if direct else "-"
+        rows.append([task, split, speedup, expert[task][0], speedup / expert[task][0], bounds, judged.get("verdict", ""), own])
     write(out, "wins", rows, ["task", "split", "model", "expert", "ratio", "judged against it", "verdict", "kernel"])
     print(f"{len(both)} tasks with correct kernels of both, {sum(best[t][0] > expert[t][0] for t in both)} with a faster one of the model")
 
@@ -130,8 +129,8 @@ def library(davinci, out, *left_out):
         shares = {name: len(words(skill) & words(before[name])) / max(1, len(words(skill) | words(before[name]))) for name in left_out}
         nearest = max(shares, key=shares.get)
         evidence = (skill.get("evidence") or [{}])[0]
-        rows.append([skill["name"], steps.get(skill["name"], ""), json.dumps(evidence.get("uplift", "")), evidence.get("protocol", ""), nearest, shares[nearest],
-                     skill["description"][:80]])
+        rows.append([skill["name"], steps.get(skill["name"], ""), json.dumps(evidence.get("uplift", "")), evidence.get("protocol", ""), nearest,
+                     shares[nearest], skill["description"][:80]])
     write(out, "library", rows, ["learned", "step", "uplift", "protocol", "nearest technique that was left out", "common words", "description"])
     proposed = collections.Counter()
     for line in lines_of(os.path.join(run, "log.jsonl")):
