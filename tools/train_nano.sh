@@ -12,7 +12,7 @@
 #   TASKS     tasks that the teacher answers (default: 1000000)
 #   CARDS     share of their prompts that show operator cards (default: 0.3)
 #   SELECTIONS  share of tasks that also give a row of the Selection agent (default: 0.02)
-#   WITHOUT   rules of the teacher that no kernel follows: "fuse_pointwise replay_graph"
+#   WITHOUT   techniques that no kernel follows and no prompt shows: "fuse-pointwise-chain softmax-row-in-registers"
 #   OWN       modules of yours that rows are made of, too: "FILE DIR ..."
 #   JUDGED    tasks whose kernels, with mistakes in some and without techniques in others, are judged under "staged": rows of repairs,
 #             summaries and selections, each seen JUDGED_WEIGHT (default: 20) times an epoch (default: 0)

@@ -615,7 +615,8 @@ void AddSynthDemos(CLI::App* synth, GlobalOptions& global, int* exit_code) {
       ->check(CLI::IsMember({"triton", "cpp", "cuda"}));
   demos->add_option("--level", arguments->levels, "naive, better, best (default: best)")
       ->check(CLI::IsMember({"naive", "better", "best"}));
-  demos->add_option("--without", arguments->without, "rules that are not applied");
+  demos->add_option("--without", arguments->without,
+                    "rules, or skills by their names, that are not applied");
   demos->add_option("--skills", arguments->skills,
                     "most skills whose rules one candidate uses (default: any number)");
   demos

@@ -30,11 +30,12 @@ Result<std::filesystem::path> GrammarFolder(const SampleFlags& flags) {
 Result<teacher::RuleSet> RulesNamed(const std::vector<std::string>& names) {
   teacher::RuleSet rules;
   for (const std::string& name : names) {
-    const auto rule = teacher::RuleNamed(name);
-    if (!rule)
-      return InvalidArgument(
-          fmt::format("--without {}: there is no such rule; docs/synth.md lists them", name));
-    rules.Insert(*rule);
+    const teacher::RuleSet before = rules;
+    for (const teacher::RuleInfo& rule : teacher::Rules())
+      if (rule.name == name || rule.skill == name) rules.Insert(rule.rule);
+    if (rules == before && !rules.Names().contains(name) && !rules.Skills().contains(name))
+      return InvalidArgument(fmt::format(
+          "--without {}: there is no such rule or skill; docs/synth.md lists them", name));
   }
   return rules;
 }

@@ -26,7 +26,8 @@ void AddSampleFlags(CLI::App* command, SampleFlags* flags);
 // --grammar, else synth/ of the installation.
 Result<std::filesystem::path> GrammarFolder(const SampleFlags& flags);
 Result<synth::SampleOptions> SampleOptionsOf(const SampleFlags& flags);
-// The rules of --without. InvalidArgument: there is no rule of a name.
+// The rules of --without, by their names or those of their skills. InvalidArgument: no rule has a
+// name.
 Result<teacher::RuleSet> RulesNamed(const std::vector<std::string>& names);
 
 }  // namespace davinci::app

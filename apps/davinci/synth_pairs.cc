@@ -470,7 +470,7 @@ void AddSynthPairs(CLI::App* synth, GlobalOptions& global, int* exit_code) {
                    "most skills that a selection chooses: selection.select of rollouts (default 3)")
       ->check(CLI::Range(1, 20));
   pairs->add_option("--without", arguments->without,
-                    "rules that no kernel follows, and whose skills no prompt shows");
+                    "rules, or skills by their names, that no kernel follows and no prompt shows");
   pairs->add_option("--reply-tokens", arguments->settings.reply_tokens,
                     "longest reply (default 1000)");
   pairs->add_option("--policy-tokens", arguments->settings.limits.policy_tokens,
