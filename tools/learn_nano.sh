@@ -59,7 +59,7 @@ training() {
   local folder=$1 model=$2 recipe=$3 set; shift 3
   command=("$davinci" train "$recipe" "$world" --set "model.path=\"$model\"" --set "train.tasks=$(list "$out/tasks/train")"
     --set "skills.library=\"$out/library.db\"" --set "task.target=$target" --out "$folder")
-  for set in "$@" ${SETS:-}; do command+=(--set "$set"); done
+  for set in ${SETS:-} "$@"; do command+=(--set "$set"); done
 }
 after_rl() { ls -d "$out"/rl/checkpoints/step-* | tail -1; }
 
@@ -194,12 +194,15 @@ ablation() {
 }
 ablations() {
   local names=(${VARIANTS:-trloo grpo no-mismatch-rejection screening profile-rejection one-turn no-null-scheme policy-alone as-published drkernel kevin cuda-agent})
-  local name device=0 pids=() pid status=0
+  local name device pids=() pid status=0 cores each
   mkdir -p "$out/ablations"
   for name in "${names[@]}"; do variant "$name" > /dev/null; done
-  # As many at once as there are devices, each with one of its own.
+  # As many at once as there are devices, each with a device and cores of its own.
+  mapfile -t cores < <("$python" -c 'import os; print(*sorted(os.sched_getaffinity(0)), sep="\n")')
+  each=$((${#cores[@]} / gpus))
   for ((device = 0; device < gpus; ++device)); do
     (
+      [ "$gpus" = 1 ] || taskset -cp "$(IFS=,; echo "${cores[*]:device * each:each}")" $BASHPID > /dev/null
       for ((i = device; i < ${#names[@]}; i += gpus)); do
         [ -e "$out/ablations/${names[i]}.done" ] && continue
         [ "$target" != cuda ] || export CUDA_VISIBLE_DEVICES=$device
