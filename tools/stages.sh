@@ -2,7 +2,7 @@
 #   out     the folder; a stage that is done has OUT/.done-STAGE
 #   all     the stages that run where STAGES names none
 # and takes davinci (the program), target, python and gpus from here. MINUTES, GPUS, STAGES, DAVINCI and TARGET are variables of the user.
-name=$(basename "$0" .sh)
+script=$(basename "$0" .sh)
 davinci=${DAVINCI:-build/release/apps/davinci/davinci}
 [ -x "$davinci" ] || davinci=build/dev/apps/davinci/davinci
 begun=$SECONDS
@@ -15,7 +15,7 @@ left() {  # seconds until the end that MINUTES sets
   echo $((${MINUTES:-1000000} * 60 - (SECONDS - begun)))
 }
 over() {
-  echo "$name: time is over; the same command continues" >&2
+  echo "$script: time is over; the same command continues" >&2
   exit 0
 }
 # A command that continues when it is started again. SIGUSR1 ends a training with a checkpoint and a run with all that it has found.
@@ -31,7 +31,7 @@ stage() {  # stage NAME COMMAND...: once
   [[ " ${STAGES:-$all} " == *" $stage "* ]] || return 0
   [ -e "$out/.done-$stage" ] && return 0
   [ "$(left)" -ge 5 ] || over
-  echo "$name: $stage"
+  echo "$script: $stage"
   "$@"
   touch "$out/.done-$stage"
 }
