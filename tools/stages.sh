@@ -1,5 +1,5 @@
 # Stages that run once each, in pieces: read by tools/train_nano.sh and tools/learn_nano.sh. The script that reads it sets
-#   out     the folder; a stage that is done has OUT/.done-STAGE
+#   out     the folder; a stage that is done has OUT/.done-SCRIPT-STAGE
 #   all     the stages that run where STAGES names none
 # and takes davinci (the program), target, python and gpus from here. MINUTES, GPUS, STAGES, DAVINCI and TARGET are variables of the user.
 script=$(basename "$0" .sh)
@@ -29,11 +29,11 @@ limited() {
 stage() {  # stage NAME COMMAND...: once
   local stage=$1; shift
   [[ " ${STAGES:-$all} " == *" $stage "* ]] || return 0
-  [ -e "$out/.done-$stage" ] && return 0
+  [ -e "$out/.done-$script-$stage" ] && return 0
   [ "$(left)" -ge 5 ] || over
   echo "$script: $stage"
   "$@"
-  touch "$out/.done-$stage"
+  touch "$out/.done-$script-$stage"
 }
 # Held-out or training tasks of a split, once.
 tasks_of() {  # tasks_of FOLDER COUNT SPLIT SEED

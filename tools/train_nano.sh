@@ -31,7 +31,7 @@ rows=${ROWS:-$out/rows}
 case $size in
   full) recipe=recipes/train/nano/sft.toml; tasks=${TASKS:-1000000}; held_out=${HELD_OUT:-200}; vocab=8192; sizes=(); target=cuda
     pairs=(); demos=(--language triton --reply delta); language=triton; asking=recipes/nano.toml; asked=(combination style family right-card wrong-card own import feedback) ;;
-  ci) recipe=recipes/train/nano/ci/sft.toml; tasks=${TASKS:-40}; held_out=${HELD_OUT:-2}; vocab=512
+  ci) recipe=recipes/train/nano/ci/sft.toml; tasks=${TASKS:-60}; held_out=${HELD_OUT:-2}; vocab=512
     sizes=(--layers 2 --width 128); target=cpu; pairs=(--language cpp --reply file); demos=(--language cpp); language=cpp
     asking=recipes/nano_ci.toml; asked=(family right-card wrong-card) ;;
   *) echo "train_nano: size $size is not full or ci" >&2; exit 2 ;;
