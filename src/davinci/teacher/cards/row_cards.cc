@@ -134,7 +134,8 @@ class RowWriter {
 std::vector<std::string> OperatorsOf(const synth::Graph& graph) {
   std::vector<std::string> names;
   for (const synth::Node& node : graph.nodes)
-    if (!node.op->view && std::find(names.begin(), names.end(), node.op->name) == names.end())
+    if (node.op != nullptr && !node.op->view &&
+        std::find(names.begin(), names.end(), node.op->name) == names.end())
       names.push_back(node.op->name);
   return names;
 }

@@ -37,7 +37,7 @@ struct RowCardSettings {
   double right = 0.7, others_too = 0.35;  // shares of these; the latter of the former
 };
 
-// The operators of a graph that compute something, each once.
+// The operators of a generated graph that compute something, each once; an imported one has none.
 std::vector<std::string> OperatorsOf(const synth::Graph& graph);
 
 // The result is empty where the task's prompt shows no card.
