@@ -29,9 +29,10 @@ def table(out, name):
 def learn(davinci, out):
     """All stages: stopped before the first, then in two pieces."""
     assert make(davinci, out, "learn_nano", MINUTES="0") == "", "a piece without time does something"
-    begun = make(davinci, out, "learn_nano", STAGES="start rl", STEPS="1")
+    sets = "rollout.turns=1 rollout.rollouts=1"
+    begun = make(davinci, out, "learn_nano", STAGES="start rl", STEPS="1", SETS=sets)
     assert "step 1/1" in begun, begun
-    said = make(davinci, out, "learn_nano", VARIANTS="policy-alone", WITHOUT="fuse-pointwise-chain branch-free-exp")
+    said = make(davinci, out, "learn_nano", VARIANTS="policy-alone", SETS=sets, WITHOUT="fuse-pointwise-chain branch-free-exp")
     assert "learn_nano: rl" not in said and "learn_nano: ablations" in said, said
     assert make(davinci, out, "learn_nano") == f"learn_nano: done: {out}\n"
     assert len(table(out, "rl")["training"]["points"]) == 1
