@@ -70,9 +70,12 @@ CollectedRun Collect(const std::vector<Trajectory>& trajectories,
       const bool has_source = sources && !turn.code_hash.empty();
       sample.attempts.push_back(rule(turn, has_source ? sources(turn.code_hash) : nullptr));
     }
-    const bool finished =
-        trajectory.end == TrajectoryEnd::kTurns || trajectory.end == TrajectoryEnd::kConverged;
+    const bool full = trajectory.end == TrajectoryEnd::kContext;
+    const bool finished = full || trajectory.end == TrajectoryEnd::kTurns ||
+                          trajectory.end == TrajectoryEnd::kConverged;
     run.num_unfinished += finished ? 0 : 1;
+    // A task whose prompt the model's context cannot hold is one that it fails.
+    if (full && trajectory.turns.empty()) sample.attempts.emplace_back().turn = 1;
     if (sample.attempts.empty()) {
       ++run.num_unjudged;
       continue;

@@ -31,6 +31,20 @@ TEST(HeldOut, TheGreedyRolloutAndTheBestSampleAreApartAndSplitsToo) {
   EXPECT_EQ(ValueOf(report, "fast_1/best of 2", 2), 0);
 }
 
+// Skills that make a prompt too long cost the task.
+TEST(HeldOut, APromptThatTheContextCannotHoldIsAWrongAnswer) {
+  ScoreInput short_prompts;
+  ScoreInput long_prompts;
+  AddSpeedups(&short_prompts, "a", {2.0});
+  AddSample(&long_prompts, "a", {});
+  long_prompts.trajectories[0].end = TrajectoryEnd::kContext;
+  const ScoreReport report = ScoreHeldOut({{"s", long_prompts}});
+  EXPECT_EQ(ValueOf(report, "correct/greedy"), 0);
+  const RunComparison compared = CompareRuns(short_prompts, long_prompts, HeldOutProtocol());
+  EXPECT_EQ(compared.num_common, 1);
+  EXPECT_EQ(compared.metrics.at(0).difference.value, -1);
+}
+
 // A median above 1 that may be noise, and a copy of PyTorch.
 TEST(HeldOut, WhatIsNotSignificantIsNotFasterAndADecoyIsWrong) {
   std::map<std::string, ScoreInput> splits;
