@@ -55,8 +55,10 @@ def fetch_large(name, commit, files, into):
     from huggingface_hub.utils import build_hf_headers
     storage = Path(constants.HF_HUB_CACHE) / repo_folder_name(repo_id=name, repo_type="model")
     for path, size, digest in files:
+        if digest is None:
+            continue
         target = Path(into) / path if into else storage / "blobs" / digest
-        if digest is None or target.exists():
+        if target.exists():
             continue
         part = (Path(into) / ".cache" / "huggingface" if into else storage) / "davinci-parts" / digest
         part.parent.mkdir(parents=True, exist_ok=True)

@@ -163,6 +163,7 @@ class Pull(unittest.TestCase):
             while process.poll() is None and not any(
                     part.stat().st_size for part in Path(self.home.name).rglob(f"davinci-parts/{digest}")):
                 time.sleep(0.05)
+            self.assertIsNone(process.poll(), "it ended before a part was there")
             os.killpg(process.pid, signal.SIGKILL)
             process.wait()
             done, _ = self.pull("org/tiny", *more)
@@ -175,6 +176,13 @@ class Pull(unittest.TestCase):
         done, _ = self.pull()
         self.assertEqual(done.returncode, 3, done.stdout)
         Hub.gone, Hub.fetched = False, []
+        done, _ = self.pull()
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(sorted(Hub.fetched), ["config.json", "model.safetensors"])
+        Hub.fetched = []
+        weights = Path(done.stdout.strip()) / "model.safetensors"
+        weights.resolve().unlink()
+        weights.unlink(missing_ok=True)
         done, _ = self.pull()
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertEqual(Hub.fetched, ["model.safetensors"])
