@@ -6,7 +6,6 @@
     learn_tables.py ablations OUT NAME...          held-out figures of the variants, and their difference from the start
 """
 import collections
-import csv
 import glob
 import json
 import os
