@@ -54,8 +54,8 @@ struct RunFlags {
   std::vector<davinci::Target> further_targets;  // of tasks, besides the recipe's
 };
 
-// What prompts say about the device of a target. `judging`: the GPUs that judge; the first one is
-// described.
+// The text of prompts about the device of a target. `judging`: the GPUs that judge; the first one
+// is described.
 agent::DeviceFacts FactsOf(davinci::Target target, int num_cores,
                            const std::vector<gpu::DeviceInfo>& judging);
 

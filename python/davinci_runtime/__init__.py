@@ -43,7 +43,7 @@ def _caller(function, kinds, name):
     parameters = [f"a{i}" for i in range(len(kinds))]
     passed = [f"{p} if {p} is None or {p}.__class__ is int else {p}.data_ptr()" if kind is ctypes.c_void_p else p
               for p, kind in zip(parameters, kinds)]
-    # What this refuses may still be right: a tensor whose address is a u64. Else the error is that of the conversion.
+    # This call refuses some right arguments (a tensor whose address is a u64): the conversion decides, and its error is shown.
     text = f"""def {name}(*arguments):
     try:
         [{', '.join(parameters)}] = arguments

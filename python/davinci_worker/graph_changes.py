@@ -79,8 +79,8 @@ class Changes:
         self._of.append(text, member, reads, [{"id": new, "item": ""}])
 
     def _behind(self, index, name, args, target, member):
-        """Is the tensor behind a view still somebody's, and can its change be written down? Where it is not, the view's own copy is changed, and
-        whoever reads the tensor all the same is refused."""
+        """Is the tensor behind a view still alive, and can its change be written down? If not, the view's own copy is changed, and a later
+        read of the tensor is refused."""
         base, _, key = self._of.view_of[index]
         alive = key in self._of.refs and not isinstance(self._of.refs[key], torch.Tensor) and self._of.refs[key]() is not None
         return (alive and self._of.by_id.get(key) == base and base not in self._of.view_of and self._of.roots[base] == self._of.roots[index]

@@ -37,10 +37,10 @@ class Server:
         self.url = f"http://127.0.0.1:{self.port}/v1"
 
     def client(self, key="none", **options):
-        return openai.OpenAI(base_url=self.url, api_key=key, max_retries=0, timeout=600, **options)
+        return openai.OpenAI(base_url=self.url, api_key=key, max_retries=0, timeout=None, **options)
 
     def post(self, path, body, headers=None):
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=600)
+        connection = http.client.HTTPConnection("127.0.0.1", self.port)
         connection.request("POST", path, body if isinstance(body, bytes) else json.dumps(body), headers or {})
         response = connection.getresponse()
         text = response.read()
@@ -48,7 +48,7 @@ class Server:
         return response.status, text, response
 
     def health(self):
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=600)
+        connection = http.client.HTTPConnection("127.0.0.1", self.port)
         connection.request("GET", "/health")
         return json.loads(connection.getresponse().read())
 
@@ -143,7 +143,7 @@ def overload(davinci, folder):
     assert set(statuses) <= {200, 429} and statuses.count(200) >= 3 and statuses.count(429) >= 1, statuses
     assert all(after == "1" for status, after in results if status == 429)
     # A client that goes away: its answer is cancelled and its place is free again.
-    connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=600)
+    connection = http.client.HTTPConnection("127.0.0.1", server.port)
     connection.request("POST", "/v1/completions", json.dumps(
         {"prompt": [5], "max_tokens": 500, "temperature": 50.0, "stream": True, "seed": 1}))
     connection.getresponse().read(50)

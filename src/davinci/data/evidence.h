@@ -109,7 +109,7 @@ struct UndisturbedEvidence {
   size_t of = 0;
 };
 
-// Of waking and stopping as many threads as the candidate has more than the baseline.
+// The cost of waking and stopping threads, as many as the candidate has more than the baseline.
 struct WakingEvidence {
   int threads = 0;
   double cpu_ms = 0;

@@ -41,7 +41,7 @@ enum class Label {
   kImplausibleReport,
 };
 
-// Who says it. kRunner is the candidate's process: its word may be withheld or false.
+// The source of a label. kRunner is the candidate's process, whose word may be false.
 enum class LabelSource { kTask, kOracle, kRunner, kKernel, kDriver, kClock, kJudge, kRun };
 std::string_view LabelSourceName(LabelSource source);
 

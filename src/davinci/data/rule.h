@@ -37,7 +37,7 @@ enum class Rule {
   kKevin,
 };
 
-// What a rule is about.
+// The subject of a rule.
 enum class RuleKind { kProcess, kLimit, kOutput, kTiming, kRun };
 std::string_view RuleKindName(RuleKind kind);
 
