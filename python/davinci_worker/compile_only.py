@@ -15,7 +15,7 @@ import types
 import torch
 from torch.overrides import TorchFunctionMode
 
-from davinci_worker import compile_only_native
+from davinci_worker import compile_only_graphs, compile_only_native
 from davinci_worker.compile_only_state import LEAST_SHARED_LIMIT_BYTES, MOST_LISTED, SHARED_LIMIT_BYTES, is_on_host, state
 from davinci_worker.on_target import is_cuda
 from davinci_worker.undecided import Undecided
@@ -57,6 +57,8 @@ class _Redirect(TorchFunctionMode):
             return not is_on_host(args[0])
         if func == _DEVICE:
             return torch.device("cpu") if is_on_host(args[0]) else torch.device("cuda", 0)
+        if func is torch.Tensor.record_stream:
+            return None
         if func is torch.Tensor.cpu:
             return self._mark(args[0].clone())
         if func is torch.Tensor.cuda:
@@ -101,6 +103,8 @@ def user_code(calling=False):
         state.blocked = _why_blocked(error)
         state.any_size = _fails_at_any_size(error)
         raise
+    finally:
+        compile_only_graphs.forget()
 
 
 def guarded(model):
@@ -171,7 +175,6 @@ def _patch_torch():
     cuda.get_device_name = lambda device=None: properties.name
     cuda.get_device_properties = lambda device=None: properties
     cuda.device = lambda device: contextlib.nullcontext()
-    cuda.is_current_stream_capturing = lambda: False
 
 
 # ---- front door ---------------------------------------------------------------------------------------------
@@ -184,6 +187,7 @@ def install(options):
         return
     state.installed = True
     _patch_torch()
+    compile_only_graphs.install()
     compile_only_native.install()
     with contextlib.suppress(ImportError):
         from davinci_worker import compile_only_triton

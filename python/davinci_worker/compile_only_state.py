@@ -12,6 +12,7 @@ class State:
     last_request = None
     deadline = 0.0
     calls = 0           # of the model
+    capture = None      # the graph that is being captured (compile_only_graphs.py)
     installed = False   # what stands in for the device
 
     def begin(self, arch, seconds):

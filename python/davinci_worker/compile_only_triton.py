@@ -5,6 +5,7 @@ variable before Triton is imported, and then nothing can be compiled; here both 
 
 import ast
 import dataclasses
+import functools
 import math
 import time
 
@@ -52,6 +53,19 @@ class _TargetDriver:
 
     def __getattr__(self, name):
         raise NeedsDevice(f"Triton's driver was asked for {name}")
+
+
+class _Compiled:
+    """What a launch returns: the compiled kernel, which may be launched once more with all of its parameters."""
+
+    def __init__(self, kernel, launch):
+        self._kernel, self._launch = kernel, launch
+
+    def __getattr__(self, name):
+        return getattr(self._kernel, name)
+
+    def __getitem__(self, grid):
+        return lambda *args, stream=None: self._launch(*args, grid=grid)
 
 
 def _constants(kernel, bound):
@@ -200,6 +214,14 @@ def install():
         return rewrite(self.fn)(*args, **kwargs)
 
     def run(self, *args, grid, warmup, **kwargs):
+        captured = state.capture is not None and not warmup
+        if captured:  # compiled now, run when the graph is replayed
+            state.capture.steps.append(functools.partial(launch, self, *args, grid=grid, warmup=False, **kwargs))
+        kernel = launch(self, *args, grid=grid, warmup=warmup or captured, **kwargs)
+        options = {name: value for name, value in kwargs.items() if name not in self.arg_names}
+        return _Compiled(kernel, lambda *args, grid: run(self, *args, grid=grid, warmup=False, **options))
+
+    def launch(self, *args, grid, warmup, **kwargs):
         given = dict(zip(self.arg_names, args)) | kwargs
         began = time.thread_time()
         kernel = compile_only(self, *args, grid=grid, warmup=True, **kwargs)

@@ -129,6 +129,12 @@ def _guard(graph, model, reads, args, kwargs):
     graph["fallback"] = f"super().forward({call})" if function is None else f"{_function_name(function)}({call})"
 
 
+def answers(graph, model, args, kwargs):
+    """Does the graph's guard let its kernels answer a call of this module?"""
+    values = dict(graph_check.bound(model.forward, args, kwargs)[2])
+    return eval(graph["guard"], dict(values, self=model, torch=torch, as_traced=configuration.as_traced))  # noqa: S307  text of this module's own making
+
+
 def _function_name(function):
     name = resolve_name(function)
     return name or getattr(function, "__name__", "")

@@ -318,9 +318,12 @@ class Reference:
         """module_graph.graph_of this reference, with what a candidate keeps of its file."""
         built, draws = self.instance(variant), itertools.count(seed)
 
-        def fresh():
+        def drawn():
             positional, keywords = packing.split(packing.unflatten(*self.own_inputs(next(draws), None, variant)))
-            return copy.deepcopy(built.model), tuple(positional), keywords
+            return tuple(positional), keywords
+
+        def fresh():
+            return copy.deepcopy(built.model), *drawn()
 
         entry = getattr(self._module, self.spec.get("entry") or "", None)
         try:
@@ -331,6 +334,11 @@ class Reference:
             found = module_graph.graph_of(*fresh(), vars(self._module), fresh, built.model)
         except module_graph.Untraceable as error:
             return {"untraceable": str(error)}
+        if variant and not isinstance(built.model, source.Function):
+            guilty = self._read_by_constructor(variant, lambda model: module_graph.answers(found, model, *drawn()))
+            if guilty:
+                return {"untraceable": f"the constructor reads {' and '.join(guilty)}, and a candidate has the file's own value; make it an argument of "
+                                       "the constructor that get_init_inputs() gives", "by_constructor": True}
         try:
             text = live_structure.with_structure(self.spec["source"], self._module.__file__)
         except live_structure.TooLarge as error:
@@ -339,6 +347,25 @@ class Reference:
         found["source"] = task_source.source_of(text, {name: getattr(self._module, name) for name in sizes})
         found["training"] = built.model.training
         return found
+
+    def _read_by_constructor(self, variant, answers):
+        """The sizes of a variant that the constructor reads of the file itself: with the file's own the module is another one, which ``answers``
+        says no of."""
+        built, sizes = self.instance(variant), self.spec["variants"][variant - 1]
+        read = task_source.reads(self.spec["source"], sizes)
+
+        def made_with(own):
+            source.set_globals(self._module, {**self._own_sizes, **{name: value for name, value in sizes.items() if name not in own}})
+            torch.manual_seed(self.spec["init_seed"])
+            model = self._make(built.init).to(self.device)
+            return (published.cast_model(model, self.spec["precision"]) if self.published else model).train(built.model.training)
+
+        try:
+            if not read or not answers(made_with(())) or answers(made_with(read)):
+                return []
+            return [name for name in read if not answers(made_with((name,)))] or read
+        finally:
+            self._set_sizes(variant)
 
     # --- forward ----------------------------------------------------------------------------------------------
 

@@ -28,6 +28,15 @@ def source_of(text, sizes):
     return {"future": "".join(future), "text": kept, "names": sorted(names)}
 
 
+def reads(text, names):
+    """Those of ``names`` that a task's file reads elsewhere than where it draws inputs."""
+    found = set()
+    for node in ast.parse(text).body:
+        if not (isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) and node.name in _DRAWING or _is_main(node)):
+            found.update(inner.id for inner in ast.walk(node) if isinstance(inner, ast.Name) and isinstance(inner.ctx, ast.Load))
+    return [name for name in names if name in found]
+
+
 def _is_main(node):
     return isinstance(node, ast.If) and isinstance(node.test, ast.Compare) and isinstance(node.test.left, ast.Name) and node.test.left.id == "__name__"
 

@@ -36,7 +36,11 @@ EXPECTED = {
     "torch_right": (CHECKED, None, "correctness not decided: no kernel of its own"),
     "torch_wrong": ("mismatch", False, "outside the tolerance"),
     "torch_runtime_error": ("runtime_error", None, "gian"),
-    "needs_stream": (CHECKED, None, "needs device"),
+    "needs_clock": (CHECKED, None, "needs device: the candidate takes times of its own"),
+    "graph_right": (CHECKED, True, "compiled and interpreted, never timed"),
+    "graph_never_replayed": ("mismatch", False, "outside the tolerance"),
+    "graph_of_state": (CHECKED, True, "compiled and interpreted, never timed"),
+    "graph_waits": (CHECKED, True, "compiled and interpreted, never timed"),
     "large_right": (CHECKED, True, "at smaller sizes than the task's own: batch_size = "),
     "large_fixed": (CHECKED, None, "it fails at sizes that are not the task's own: mismatch"),
     "large_undefined": ("compile_error", None, "zero is not defined"),
@@ -49,6 +53,31 @@ OTHERS = {"large_right": ("large", "relu_right"), "large_fixed": ("large", "larg
           "large_literal": ("large_literal", "relu_right"), "large_variant": ("large_variant", "relu_library"),
           "medium_slow": ("medium", "relu_right"), "product_tf32": ("product", "product_tf32"), "product_ieee": ("product", "product_ieee"),
           "product_bf16": ("product_bf16", "product_bf16")}
+
+# Candidates that are graph_right with other lines.
+REPLAY = "        self.graph.replay()\n"
+GRAPHS = {
+    "graph_never_replayed": {REPLAY: ""},  # nothing else computes
+    "graph_of_state": {  # a count of replays: one in each call
+        "        self.compiled = None\n": '        self.compiled = None\n        self.register_buffer("ticks", torch.zeros(1), persistent=False)\n',
+        "return out + 0.0": "return out * self.ticks.add_(1)",
+        "            graph = ": "            self.ticks.zero_()\n            graph = ",
+        REPLAY: REPLAY + "        self.ticks.zero_()\n"},
+    "graph_waits": {"return out + 0.0": 'return out if float(x.sum()) < float("inf") else -out'},  # no graph holds that: it runs without one
+}
+
+
+def candidate(name, folder):
+    """Where it lies; one of GRAPHS is written into ``folder``."""
+    if name not in GRAPHS:
+        return HERE / "candidates" / f"{name}.py"
+    text = (HERE / "candidates/graph_right.py").read_text()
+    for old, new in GRAPHS[name].items():
+        assert text.count(old) == 1, (name, old)
+        text = text.replace(old, new)
+    path = pathlib.Path(folder, f"{name}.py")
+    path.write_text(text)
+    return path
 
 
 def toolchain_missing(document):
@@ -89,8 +118,8 @@ def main():
     with tempfile.TemporaryDirectory(prefix="davinci-compile-only") as folder:
         jobs, out = pathlib.Path(folder) / "jobs.jsonl", pathlib.Path(folder) / "out.jsonl"
         jobs.write_text("".join(
-            json.dumps({"id": name, "reference": str(HERE / f"{task}.py"), "candidate": str(HERE / "candidates" / f"{candidate}.py")}) + "\n"
-            for name in EXPECTED for task, candidate in [OTHERS.get(name, ("task", name))]))
+            json.dumps({"id": name, "reference": str(HERE / f"{task}.py"), "candidate": str(candidate(code, folder))}) + "\n"
+            for name in EXPECTED for task, code in [OTHERS.get(name, ("task", name))]))
         done = subprocess.run([options.davinci, "judge", "--batch", str(jobs), "--out", str(out), "-t", "cuda", "-p", options.protocol,
                                "-j", "2"],
                               stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, errors="replace")
