@@ -170,12 +170,17 @@ def run(options):
                 keys += [item[0] for item in work]
                 work = [item for item in work if item[0] not in table.rows]
 
-                def one(item, honest=group == "twins"):
+                def one(item, honest=group == "twins", document=None):
                     key, case, candidate = item
                     started = time.monotonic()
-                    document, why, _ = red_team.judged(options.davinci, case, candidate, options.timeout, honest, options.record)
+                    document, why, _ = red_team.judged(options.davinci, case, candidate, options.timeout, honest, options.record, document=document)
                     table.add(key, {**numbers(document), "objection": why, "seconds": time.monotonic() - started})
 
+                if options.fast:
+                    pairs = [(case, candidate) for _, case, candidate in work]
+                    for i, document, _ in red_team.verdicts(options.davinci, pairs, "davinci", options.jobs, options.timeout, options.record):
+                        one(work[i], document=document)
+                    continue
                 with ThreadPoolExecutor(options.jobs) as pool:  # a process each: one that harms the judge harms one row
                     list(pool.map(one, work))
                 continue

@@ -58,6 +58,61 @@ class {}(nn.Module):
   EXPECT_FALSE(screened.evidence.contains("launches"));
 }
 
+// A process in two answers wrongly. Where the first launch is right, a later one is wrong in three
+// of four cases; the next candidate of the task has the first launch's processes of the baseline.
+TEST_F(Outcomes, AFailureOfALaterLaunchLeavesTheTaskAsItWas) {
+  for (int i = 0; i < 6; ++i) {
+    const Evaluation e = Judge(fmt::format(R"({}
+import time
+
+WRONG = time.time_ns() // 1000 % 2  # try {}
+
+
+class ModelNew(nn.Module):
+    def forward(self, x):
+        return x * 2 + 1 + WRONG
+)",
+                                           kImports, i),
+                               kReference, "davinci");
+    EXPECT_NE(e.outcome, Outcome::kJudgeError) << e.message;
+  }
+  const Evaluation good = Judge(kGood, kReference, "davinci");
+  EXPECT_EQ(good.outcome, Outcome::kOk) << good.message;
+}
+
+// Calls of this length are timed in pairs, each armed before its first call; in half of them the
+// candidate's call comes first, and the baseline waits for its own.
+TEST_F(Outcomes, ADeathInATimedCallLeavesTheTaskAsItWas) {
+  const auto module = [](std::string_view name, int fatal) {
+    return fmt::format(R"({}
+import os
+
+calls = 0
+
+
+class {}(nn.Module):
+    def forward(self, x):
+        global calls
+        calls += 1
+        if calls == {}:
+            os._exit(3)
+        return x @ x
+)",
+                       kImports, name, fatal);
+  };
+  const std::string reference = module("Model", 0) +
+                                "\ndef get_inputs():\n    return [torch.randn(512, 512)]\n\n"
+                                "def get_init_inputs():\n    return []\n";
+  int deaths = 0;
+  for (int fatal = 16; fatal < 28; fatal += 2) {
+    const Evaluation e = Judge(module("ModelNew", fatal), reference, "davinci");
+    deaths += e.outcome == Outcome::kRuntimeError;
+    const Evaluation next = Judge(module("ModelNew", -fatal), reference, "davinci");
+    EXPECT_EQ(next.outcome, Outcome::kOk) << next.message;
+  }
+  EXPECT_GT(deaths, 3);
+}
+
 // --- parse_error ---
 
 TEST_F(Outcomes, ASyntaxErrorNamesTheLine) {

@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <utility>
 
+#include "davinci/base/hash.h"
 #include "installation.h"
 
 namespace davinci::outcomes {
@@ -75,10 +76,11 @@ std::string Workbench::Write(const std::string& name, std::string_view text) {
 
 Result<Evaluation> Workbench::Judge(std::string_view candidate, std::string_view reference,
                                     const std::string& protocol) {
-  const int number = ++num_files_;
   judge::JobFiles job;
-  job.reference_path = Write(fmt::format("task{}.py", number), reference);
-  job.candidate_path = Write(fmt::format("candidate{}.py", number), candidate);
+  // The processes of a task serve its next candidate where the path is the same.
+  job.reference_path =
+      Write(fmt::format("task_{}.py", Sha256Hex(reference).substr(0, 12)), reference);
+  job.candidate_path = Write(fmt::format("candidate{}.py", ++num_files_), candidate);
   job.target = target_;
   job.protocol = protocol;
   return Ask(job);

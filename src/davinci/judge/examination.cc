@@ -176,8 +176,12 @@ Status Examination::TakeSession(SessionClaim claim) {
 
 void Examination::ReturnSession(bool well) {
   share_.Release();
+  if (session_) UseLaunch(0);  // whichever launch ended the examination
   const bool asserted = session_ && session_->oracle && session_->oracle->asserted();
-  if (session_ && (!well || asserted)) session_->spoilt = true;
+  // A pair ended between its two calls where the candidate failed in the first.
+  const bool awaits_go =
+      session_ && session_->baseline.runner && session_->baseline.runner->armed();
+  if (session_ && (!well || asserted || awaits_go)) session_->spoilt = true;
   if (asserted && context_.facts != nullptr)
     (void)context_.facts->Put("domain", AdmissionKey(), true);  // see ReferenceSpec()
   candidate_home_.runner = std::move(candidate_.runner);
@@ -211,9 +215,13 @@ Result<bool> Examination::StartRoles() {
 // On the cpu target a fork costs less than a doubt.
 bool Examination::SharesProcess() const {
   const bool is_slow_to_start = job_.target == Target::kCuda || job_.compile_only;
-  return protocol_.staged && is_slow_to_start && !job_.alone &&
-         candidate_imports_.visible.empty() && candidate_imports_.names.empty() &&
-         MayShareProcess(job_.candidate);
+  if (!protocol_.staged || !is_slow_to_start || job_.alone || !candidate_imports_.visible.empty() ||
+      !candidate_imports_.names.empty())
+    return false;
+  if (!text_may_share_)
+    text_may_share_ =
+        MayShareProcess(job_.candidate, InstalledPrelude(context_.options.python_path));
+  return *text_may_share_;
 }
 
 void Examination::LetGoOfCandidate(Evaluation* evaluation) {

@@ -421,6 +421,7 @@ class Examination {
   std::vector<Launch> launches_ = std::vector<Launch>(1);  // that of launch_ is empty
   size_t launch_ = 0;
   task::LocalImports candidate_imports_;
+  mutable std::optional<bool> text_may_share_;  // MayShareProcess(), once it was asked
   int served_ = 0;                           // candidates that its process served before this one
   int64_t said_before_ = 0;                  // bytes that it had written by then
   std::map<int, nlohmann::json> handovers_;  // by variant; see KeepHandover()

@@ -245,7 +245,7 @@ Result<bool> Examination::MeasureTime() {
   if (job_.target == Target::kCuda) {
     roles = {&candidate_.runner->process(), &session_->baseline.runner->process(),
              &session_->oracle->process()};
-    const AwakeCores awake(CoresOf(roles));    // as while pairs are timed
+    const auto awake = context_.machine->KeepAwake(CoresOf(roles));  // as while pairs are timed
     DAVINCI_RETURN_IF_ERROR(MeasureWaking());  // of the host alone: it needs no device
   }
   DeviceStateEvidence& state = evidence_.device_state.emplace();  // read while others may be timed
@@ -256,8 +256,8 @@ Result<bool> Examination::MeasureTime() {
   evaluation_.times["waited_for_device_ms"] = lease.waited_ms();
   DAVINCI_RETURN_IF_ERROR(AwaitQuietDevice());
 
-  std::optional<AwakeCores> awake;
-  if (job_.target == Target::kCuda) awake.emplace(TakeTimingCores(roles));
+  std::unique_ptr<AwakeCores> awake;
+  if (job_.target == Target::kCuda) awake = context_.machine->KeepAwake(TakeTimingCores(roles));
   for (worker::Process* role : roles) role->set_spin(kSpinSeconds);
   const Stopwatch held;
   const auto result = MeasurePairs(std::move(lease));

@@ -38,7 +38,7 @@ constexpr int kSessionsPerTask = 8;
 // Facts of each kind, from one life of the program to the next; those used last stay.
 constexpr int64_t kMostFacts = 20'000;
 // Raise it when python/davinci_worker/module_graph.py and what it imports answer otherwise.
-constexpr int kTraceVersion = 11;
+constexpr int kTraceVersion = 12;
 
 Evaluation Refused(Outcome outcome, std::string message) {
   Evaluation evaluation;
@@ -61,6 +61,13 @@ json OverrideLimits(const JudgeOptions& options, Protocol* protocol) {
         &protocol->compile_timeout_seconds);
   apply("memory_bytes", options.memory_bytes, &protocol->memory_bytes);
   return changed;
+}
+
+// Processes that begin together wait for each other: the driver makes two to four contexts a second
+// for all devices of a machine, and a candidate and the two processes of its task need one each.
+double SecondsForContexts(int in_flight, size_t devices) {
+  constexpr double kSecondsEach = 1.5;
+  return kSecondsEach * in_flight * static_cast<double>(devices);
 }
 
 // Of the candidate or of its task: whose memory it was is not known yet.
@@ -329,6 +336,9 @@ Result<Evaluation> Judge::EvaluateIn(const EvaluationRequest& request, MemoryBud
   const std::string source = request.Text();
   DAVINCI_ASSIGN_OR_RETURN(Protocol protocol, ProtocolByName(request.protocol));
   json limits = OverrideLimits(impl_->options, &protocol);
+  if (request.target == Target::kCuda && impl_->options.load_timeout_seconds <= 0)
+    protocol.load_timeout_seconds +=
+        SecondsForContexts(impl_->options.in_flight, impl_->monitor->devices().size());
   if (request.target == Target::kCpu && impl_->options.memory_bytes <= 0) {
     const int64_t machine_bytes = int64_t{sysconf(_SC_PHYS_PAGES)} * sysconf(_SC_PAGESIZE);
     const int64_t bound = MemoryWithin(protocol.memory_bytes, machine_bytes);

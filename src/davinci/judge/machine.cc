@@ -38,4 +38,8 @@ task::LocalImports ThisMachine::ImportsOf(std::string_view source, const std::st
   return task::FindLocalImports(source, path);
 }
 
+std::unique_ptr<AwakeCores> ThisMachine::KeepAwake(std::span<const int> cores) {
+  return std::make_unique<AwakeCores>(cores);
+}
+
 }  // namespace davinci::judge

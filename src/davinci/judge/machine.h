@@ -2,14 +2,17 @@
 // files. A seam: replays of trials play it.
 #pragma once
 
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "davinci/data/language.h"
 #include "davinci/gpu/device.h"
+#include "davinci/judge/awake_cores.h"
 #include "davinci/judge/peaks.h"
 #include "davinci/task/local_imports.h"
 #include "davinci/worker/process.h"
@@ -35,6 +38,8 @@ class Machine {
   virtual std::optional<std::string> FileSha256(const std::string& path) = 0;
   // task::FindLocalImports() of a candidate.
   virtual task::LocalImports ImportsOf(std::string_view source, const std::string& path) = 0;
+  // Keeps cores from falling asleep while it lives; null where nothing is timed.
+  virtual std::unique_ptr<AwakeCores> KeepAwake(std::span<const int> cores) = 0;
 };
 
 // The machine this process runs on.
@@ -51,6 +56,7 @@ class ThisMachine final : public Machine {
   std::vector<std::string> VendorLibraries(const worker::Process& process) override;
   std::optional<std::string> FileSha256(const std::string& path) override;
   task::LocalImports ImportsOf(std::string_view source, const std::string& path) override;
+  std::unique_ptr<AwakeCores> KeepAwake(std::span<const int> cores) override;
 
  private:
   const gpu::DeviceMonitor* monitor_;

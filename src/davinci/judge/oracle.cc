@@ -52,7 +52,8 @@ Status Oracle::AwaitReady(double timeout_seconds) {
 
 Status Oracle::Post(const json& message, std::span<const int> fds) {
   if (message.at("op") == "load") reference_ = message.at("path");
-  return process_->Post(message, fds);
+  const Status posted = process_->Post(message, fds);
+  return posted.ok() ? posted : Status(posted.code(), "the oracle ended: " + posted.message());
 }
 
 Result<json> Oracle::AwaitLoad(double timeout_seconds) {

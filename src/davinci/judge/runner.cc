@@ -321,6 +321,7 @@ CallResult Runner::Call(const CallOptions& options) {
     result.failure = Classify(status, Outcome::kRuntimeError, options.timeout_seconds);
     return result;
   };
+  armed_ = false;
   std::string go(worker::kGo);
   if (options.seed) go.append(reinterpret_cast<const char*>(&*options.seed), sizeof *options.seed);
   if (const Status status = process_->SendFrame(go); !status.ok()) return fail(status);
@@ -467,6 +468,7 @@ Answer Runner::AskFrozen(const json& message, double timeout_seconds, std::span<
 }
 
 void Runner::BeginFrozen(const json& message, std::span<const int> fds) {
+  armed_ = message.at("op") == "arm";
   const std::string frame = worker::EncodeFrame(message);
   // A stopped process reads nothing, so that a longer message would wait for it.
   const bool at_once = frame.size() <= kSentAtOnceBytes;
@@ -482,6 +484,7 @@ void Runner::BeginFrozen(const json& message, std::span<const int> fds) {
 
 Answer Runner::FinishFrozen(double timeout_seconds) {
   Answer answer = Await(timeout_seconds, Outcome::kRuntimeError);
+  armed_ = armed_ && !answer.failure;
   answer.wall_ns = MonotonicNs() - asked_ns_;
   if (frozen_ && !process_->WaitForDeath()) {
     (void)process_->Freeze();

@@ -164,6 +164,8 @@ class Runner {
   // Thaws for good; call before asking for evidence after the last timed call.
   void EndCalls();
   bool frozen() const { return frozen_; }
+  // An {"op":"arm"} was answered and no Call() followed: the process reads nothing but GO.
+  bool armed() const { return armed_; }
   // What was compiled for it, {"path", "stage", "key"} each (build/request.h), in order.
   const std::vector<nlohmann::json>& built() const { return built_; }
 
@@ -189,6 +191,7 @@ class Runner {
   std::optional<Status> post_error_;
   bool ready_ = false;
   bool frozen_ = false;
+  bool armed_ = false;
   std::string last_structure_;  // what a short DONE refers to
   std::vector<OutputTensor> last_outputs_;
   std::map<uint64_t, nlohmann::json> exports_;  // CUDA: data pointer -> how the oracle opens it

@@ -4,8 +4,12 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
+#include <filesystem>
+#include <map>
 #include <vector>
 
+#include "davinci/base/mutex.h"
 #include "davinci/data/language.h"
 #include "davinci/score/python_words.h"
 
@@ -63,6 +67,7 @@ constexpr std::array kFar = {"exec"sv,
                              "untyped_storage"sv,
                              "set_"sv,
                              "data_ptr"sv,
+                             "driver"sv,
                              "as_strided_"sv,
                              "frombuffer"sv,
                              "from_file"sv,
@@ -111,9 +116,21 @@ bool IsPlain(std::string_view word) {
     if (before == "cuda" && !Holds(kOfCuda, part)) return false;
     if (before == "torch" && Holds(kFarOfTorch, part)) return false;
   }
-  // The letters before the quote of a formatted literal, which may hold code.
-  return word.size() > 2 || word.find_first_of("fFtT") == std::string_view::npos ||
-         word.find_first_not_of("fFtTrR") != std::string_view::npos;
+  return true;
+}
+
+// Does a quote follow letters that make its literal a formatted one? Such a literal may hold code.
+bool HoldsFormattedLiteral(std::string_view text) {
+  for (size_t quote = 0; (quote = text.find_first_of("'\"", quote)) != std::string_view::npos;
+       ++quote) {
+    size_t begin = quote;
+    while (begin > 0 && std::isalnum(static_cast<unsigned char>(text[begin - 1])) != 0) --begin;
+    const std::string_view letters = text.substr(begin, quote - begin);
+    if (letters.find_first_of("fFtT") != std::string_view::npos &&
+        letters.find_first_not_of("fFtTrR") == std::string_view::npos)
+      return true;
+  }
+  return false;
 }
 
 std::string_view Trimmed(std::string_view text) {
@@ -167,12 +184,39 @@ bool AssignsElsewhere(std::string_view line) {
   return false;
 }
 
+// Removes `part` wherever it begins a line. What is left of a definition that was continued is a
+// line of the text.
+void Remove(std::string_view part, std::string* text) {
+  for (size_t at = 0; (at = text->find(part, at)) != std::string::npos;)
+    if (at == 0 || (*text)[at - 1] == '\n')
+      text->erase(at, part.size());
+    else
+      ++at;
+}
+
+void RemovePrelude(const Prelude& prelude, std::string* text) {
+  for (const auto* pieces : {&prelude.definitions(), &prelude.imports()})
+    for (const Prelude::Piece& piece : *pieces) Remove(score::WithoutComments(piece.text), text);
+}
+
 }  // namespace
 
-bool MayShareProcess(std::string_view text) {
+const Prelude* InstalledPrelude(const std::string& python_path) {
+  static Mutex mutex;
+  static std::map<std::string, Result<Prelude>> known;
+  const MutexLock lock(mutex);
+  const auto [found, is_new] = known.try_emplace(python_path, NotFound("the prelude"));
+  if (is_new)
+    found->second =
+        Prelude::Load(std::filesystem::path(python_path) / "davinci_runtime/prelude.py");
+  return found->second.ok() ? &*found->second : nullptr;
+}
+
+bool MayShareProcess(std::string_view text, const Prelude* prelude) {
   const Language language = DetectLanguage(text);
   if (language != Language::kTriton && language != Language::kCuda) return false;
-  const std::string plain = score::WithoutComments(text);
+  std::string plain = score::WithoutComments(text);
+  if (prelude != nullptr) RemovePrelude(*prelude, &plain);
   long imports = 0;
   for (const std::string_view whole : Parts(plain, '\n')) {
     const std::string_view line = Trimmed(whole);
@@ -181,6 +225,7 @@ bool MayShareProcess(std::string_view text) {
     if (!ImportsWhatIsKnown(line)) return false;
     ++imports;
   }
+  if (HoldsFormattedLiteral(plain)) return false;
   const std::vector<std::string> words = score::PythonWords(plain);
   return std::ranges::count(words, "import") == imports &&
          std::ranges::all_of(words, [](const std::string& word) { return IsPlain(word); });

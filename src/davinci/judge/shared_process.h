@@ -14,12 +14,17 @@
 #include <string_view>
 
 #include "davinci/data/evaluation.h"
+#include "davinci/data/prelude.h"
 
 namespace davinci::judge {
 
 // May a candidate of this text run in a process that others use, before or after it? Triton and
-// CUDA kernels through davinci_runtime; anything unknown is a no.
-bool MayShareProcess(std::string_view text);
+// CUDA kernels through davinci_runtime; anything unknown is a no. What stands in it as in the
+// prelude is known; `prelude` may be null.
+bool MayShareProcess(std::string_view text, const Prelude* prelude);
+
+// The prelude of the package at `python_path`, read once; null where there is none.
+const Prelude* InstalledPrelude(const std::string& python_path);
 
 // Why a verdict from a shared process (provenance.process) has to be had again from a process of
 // its own; empty where it stands.

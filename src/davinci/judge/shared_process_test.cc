@@ -35,11 +35,13 @@ class ModelNew(nn.Module):
 std::string With(const std::string& line) { return kKernel + line + "\n"; }
 
 TEST(MayShareProcess, APlainTritonKernelMay) {
-  EXPECT_TRUE(MayShareProcess(kKernel));
-  EXPECT_TRUE(MayShareProcess(With("SIZES = {'os': 1}")));
-  EXPECT_TRUE(MayShareProcess(With("if x.n <= y.n != z.n == 3: pass")));
-  EXPECT_TRUE(MayShareProcess(With("    BLOCK: tl.constexpr = 128,")));
-  EXPECT_FALSE(MayShareProcess("import torch\nclass ModelNew: pass\n")) << "no kernel, no reason";
+  EXPECT_TRUE(MayShareProcess(kKernel, nullptr));
+  EXPECT_TRUE(MayShareProcess(With("SIZES = {'os': 1}"), nullptr));
+  EXPECT_TRUE(MayShareProcess(With("if x.n <= y.n != z.n == 3: pass"), nullptr));
+  EXPECT_TRUE(MayShareProcess(With("    BLOCK: tl.constexpr = 128,"), nullptr));
+  EXPECT_TRUE(MayShareProcess(With("f, t = F.relu(x), r'it'"), nullptr)) << "names, no prefixes";
+  EXPECT_FALSE(MayShareProcess("import torch\nclass ModelNew: pass\n", nullptr))
+      << "no kernel, no reason";
 }
 
 TEST(MayShareProcess, WhatReachesBeyondItsModuleMayNot) {
@@ -57,6 +59,8 @@ TEST(MayShareProcess, WhatReachesBeyondItsModuleMayNot) {
                            "torch._C._set_grad_enabled(True)",
                            "f'{x}'",
                            "rf'{x}'",
+                           "(F\"{x}\")",
+                           "Rt'{x}'",
                            "x.__class__",
                            "torch.backends.cuda.matmul.allow_tf32 = True",
                            "torch.set_num_threads(1)",
@@ -68,13 +72,32 @@ TEST(MayShareProcess, WhatReachesBeyondItsModuleMayNot) {
                            "from triton import runtime",
                            "import triton.runtime",
                            "exec('1')"})
-    EXPECT_FALSE(MayShareProcess(With(line))) << line;
+    EXPECT_FALSE(MayShareProcess(With(line), nullptr)) << line;
 }
 
 TEST(MayShareProcess, NativeCodeOfTheHostMayNot) {
-  EXPECT_FALSE(MayShareProcess(With("m = load_inline(name='m', cpp_sources='')")));
-  EXPECT_FALSE(MayShareProcess("import davinci_runtime as dv\nm = dv.cpp_module('')\n"));
-  EXPECT_TRUE(MayShareProcess("import davinci_runtime as dv\nm = dv.cuda_module('')\n"));
+  EXPECT_FALSE(MayShareProcess(With("m = load_inline(name='m', cpp_sources='')"), nullptr));
+  EXPECT_FALSE(MayShareProcess("import davinci_runtime as dv\nm = dv.cpp_module('')\n", nullptr));
+  EXPECT_TRUE(MayShareProcess("import davinci_runtime as dv\nm = dv.cuda_module('')\n", nullptr));
+}
+
+// A delta reply stands for a file with imports and definitions of the prelude before the reply.
+TEST(MayShareProcess, ThePreludeIsKnownAsItStands) {
+  const Prelude* prelude = InstalledPrelude(std::string(DAVINCI_SOURCE_DIR) + "/python");
+  ASSERT_NE(prelude, nullptr);
+  EXPECT_EQ(InstalledPrelude("/nowhere"), nullptr);
+  std::string imports, definitions;
+  for (const Prelude::Piece& piece : prelude->imports()) imports += piece.text;
+  for (const Prelude::Piece& piece : prelude->definitions()) definitions += "\n\n" + piece.text;
+  const std::string reply = kKernel;
+  EXPECT_TRUE(MayShareProcess(imports + definitions + reply, prelude));
+  EXPECT_FALSE(MayShareProcess(imports + definitions + reply, nullptr));
+  for (const char* line :
+       {"driver.set_active(None)", "inspect.stack()", "    exec('1')", "direct.launch = None"}) {
+    const std::string more = std::string(line) + "\n";
+    EXPECT_FALSE(MayShareProcess(imports + definitions + more + reply, prelude)) << line;
+  }
+  EXPECT_FALSE(MayShareProcess(imports + "import os\n" + definitions + reply, prelude));
 }
 
 Evaluation From(int served, bool clean, Outcome outcome, double speedup = 0) {

@@ -128,4 +128,8 @@ task::LocalImports TranscribedMachine::ImportsOf(std::string_view source, const 
                                       [&] { return ImportsJson(real_->ImportsOf(source, path)); }));
 }
 
+std::unique_ptr<AwakeCores> TranscribedMachine::KeepAwake(std::span<const int> cores) {
+  return real_ == nullptr ? nullptr : real_->KeepAwake(cores);
+}
+
 }  // namespace davinci::judge

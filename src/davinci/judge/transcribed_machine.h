@@ -51,6 +51,7 @@ class TranscribedMachine final : public Machine {
   std::vector<std::string> VendorLibraries(const worker::Process& process) override;
   std::optional<std::string> FileSha256(const std::string& path) override;
   task::LocalImports ImportsOf(std::string_view source, const std::string& path) override;
+  std::unique_ptr<AwakeCores> KeepAwake(std::span<const int> cores) override;
 
  private:
   Transcript* transcript_;

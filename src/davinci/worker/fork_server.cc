@@ -19,6 +19,7 @@
 
 #include "davinci/base/clock.h"
 #include "davinci/base/mutex.h"
+#include "davinci/worker/forked_process.h"
 #include "davinci/worker/protocol.h"
 
 namespace davinci::worker {
@@ -57,6 +58,7 @@ std::string ReadAvailable(int fd) {
   char buffer[4096];
   fcntl(fd, F_SETFL, O_NONBLOCK);
   ssize_t n = 0;
+  // NOLINTNEXTLINE(clang-analyzer-unix.BlockInCriticalSection): it does not block
   while ((n = read(fd, buffer, sizeof buffer)) > 0 && text.size() < (1u << 16))
     text.append(buffer, static_cast<size_t>(n));
   return text;
@@ -159,14 +161,14 @@ ForkServer::~ForkServer() {
 }
 
 void ForkServer::Watch() {
-  std::vector<std::shared_ptr<ForkedProcess>> alive;
+  std::vector<std::shared_ptr<MemoryLimit>> alive;
   {
     MutexLock lock(mutex_);
-    std::erase_if(processes_, [](const auto& p) { return p.expired(); });
-    for (auto& weak : processes_)
-      if (auto process = weak.lock()) alive.push_back(std::move(process));
+    std::erase_if(watched_, [](const auto& limit) { return limit.expired(); });
+    for (auto& weak : watched_)
+      if (auto limit = weak.lock()) alive.push_back(std::move(limit));
   }
-  for (auto& process : alive) process->CheckMemory();
+  for (const auto& limit : alive) limit->Check();
 }
 
 bool ForkServer::Alive() const {
@@ -232,7 +234,7 @@ Result<std::shared_ptr<Process>> ForkServer::Spawn(const SpawnRequest& request) 
   MutexLock lock(mutex_);
   DAVINCI_RETURN_IF_ERROR(HelloLocked().status());
   DAVINCI_RETURN_IF_ERROR(control_.Send(message, fds));
-  processes_.push_back(process);
+  watched_.push_back(process->memory_limit());
   return std::shared_ptr<Process>(std::move(process));
 }
 

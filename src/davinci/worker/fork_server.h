@@ -15,7 +15,8 @@
 #include "davinci/base/mutex.h"
 #include "davinci/base/status.h"
 #include "davinci/worker/channel.h"
-#include "davinci/worker/forked_process.h"
+#include "davinci/worker/memory_limit.h"
+#include "davinci/worker/process.h"
 
 namespace davinci::worker {
 
@@ -84,7 +85,7 @@ class ForkServer final : public Spawner {
   bool prewarmed_ DAVINCI_GUARDED_BY(mutex_) = false;
   UniqueFd errors_;
   nlohmann::json hello_ DAVINCI_GUARDED_BY(mutex_);
-  std::vector<std::weak_ptr<ForkedProcess>> processes_ DAVINCI_GUARDED_BY(mutex_);
+  std::vector<std::weak_ptr<MemoryLimit>> watched_ DAVINCI_GUARDED_BY(mutex_);
   std::jthread watchdog_;
 };
 

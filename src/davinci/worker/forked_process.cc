@@ -109,6 +109,7 @@ ForkedProcess::~ForkedProcess() {
   while (!pidfd_.valid() && !death_ && MonotonicSeconds() < deadline) ReadStatus(0.1);
   Kill();
   WaitForDeath(5.0);
+  memory_limit_->End();
   const uint64_t one = 1;
   [[maybe_unused]] const ssize_t n = write(stop_drain_.get(), &one, sizeof one);
   drain_.join();
@@ -137,7 +138,7 @@ void ForkedProcess::DrainOutput() {
 
 std::string ForkedProcess::OutputTail() {
   const double deadline = MonotonicSeconds() + kLastOutputSeconds;
-  while (dead_ && !drained_ && MonotonicSeconds() < deadline) std::this_thread::sleep_for(kSleep);
+  while (death_ && !drained_ && MonotonicSeconds() < deadline) std::this_thread::sleep_for(kSleep);
   MutexLock lock(tail_mutex_);
   return tail_.size() > kTailBytes ? tail_.substr(tail_.size() - kTailBytes) : tail_;
 }
@@ -156,7 +157,8 @@ bool ForkedProcess::ReadStatus(double timeout_seconds) {
   if (record.kind == kStatusPid) {
     const auto pid = static_cast<pid_t>(record.value);
     pidfd_.Reset(static_cast<int>(syscall(SYS_pidfd_open, pid, 0)));
-    pid_ = pid;  // last: the watchdog, which sees a pid, may kill
+    pid_ = pid;
+    memory_limit_->Begin(pid_, pidfd_.get());
   } else if (record.kind == kStatusExit) {
     const int status = static_cast<int>(record.value);
     Death death;
@@ -172,7 +174,7 @@ bool ForkedProcess::ReadStatus(double timeout_seconds) {
 
 void ForkedProcess::SetDeath(const Death& death) {
   death_ = death;
-  dead_ = true;
+  memory_limit_->End();
 }
 
 std::optional<Death> ForkedProcess::WaitForDeath(double timeout_seconds) {
@@ -274,7 +276,7 @@ CoreTimes ForkedProcess::ReadCoreTimes() const {
   int num_read = 0;
   for (const pid_t tid : Threads(pid_)) {
     if (tid != pid_ && ++num_read >= kMostThreads) continue;
-    const std::string text = ReadProc(fmt::format("/proc/{}/task/{}/schedstat", pid_.load(), tid));
+    const std::string text = ReadProc(fmt::format("/proc/{}/task/{}/schedstat", pid_, tid));
     long long ran = 0;
     long long waited = 0;
     if (std::sscanf(text.c_str(), "%lld %lld", &ran, &waited) != 2) continue;
@@ -323,13 +325,7 @@ int64_t ForkedProcess::OwnCoreWaitNs() const {
   return WaitFromSchedstat(ReadProc("/proc/thread-self/schedstat"));
 }
 
-int64_t ForkedProcess::ResidentBytes() const {
-  long long total = 0;
-  long long resident = 0;
-  const std::string text = ReadProc(fmt::format("/proc/{}/statm", pid_.load()));
-  if (std::sscanf(text.c_str(), "%lld %lld", &total, &resident) != 2) return 0;
-  return resident * sysconf(_SC_PAGESIZE);
-}
+int64_t ForkedProcess::ResidentBytes() const { return ResidentBytesOf(pid_); }
 
 int ForkedProcess::NumThreads() const { return static_cast<int>(Threads(pid_).size()); }
 
@@ -347,7 +343,7 @@ std::vector<pid_t> ForkedProcess::OtherProcesses() const { return Descendants(pi
 int ForkedProcess::NumSeccompFilters() const {
   int least = std::numeric_limits<int>::max();
   for (pid_t tid : Threads(pid_)) {
-    const std::string text = ReadProc(fmt::format("/proc/{}/task/{}/status", pid_.load(), tid));
+    const std::string text = ReadProc(fmt::format("/proc/{}/task/{}/status", pid_, tid));
     const size_t at = text.find("Seccomp_filters:");
     least = std::min(least, at == std::string::npos ? 0 : atoi(text.c_str() + at + 16));
   }
@@ -356,7 +352,7 @@ int ForkedProcess::NumSeccompFilters() const {
 
 std::vector<std::string> ForkedProcess::MappedLibraries() const {
   std::set<std::string> names;
-  const std::string maps = ReadProc(fmt::format("/proc/{}/maps", pid_.load()));
+  const std::string maps = ReadProc(fmt::format("/proc/{}/maps", pid_));
   size_t start = 0;
   while (start < maps.size()) {
     size_t end = maps.find('\n', start);
@@ -433,7 +429,7 @@ bool ForkedProcess::FillPieces(std::span<const uint64_t> addresses, size_t size,
 }
 
 bool ForkedProcess::SharesMemory(Ranges ranges) const {
-  const std::string maps = ReadProc(fmt::format("/proc/{}/maps", pid_.load()));
+  const std::string maps = ReadProc(fmt::format("/proc/{}/maps", pid_));
   std::istringstream lines(maps);
   for (std::string line; std::getline(lines, line);) {
     unsigned long from = 0;
@@ -469,14 +465,6 @@ size_t ForkedProcess::WaitingBytes() { return control_.WaitingBytes(); }
 
 Result<Message> ForkedProcess::Receive(double timeout_seconds) {
   return control_.Receive(timeout_seconds, status_.get());
-}
-
-void ForkedProcess::CheckMemory() {
-  const int64_t limit = memory_limit_;
-  if (limit > 0 && pid_ > 0 && !dead_ && ResidentBytes() > limit) {
-    exceeded_memory_ = true;
-    Kill();
-  }
 }
 
 }  // namespace davinci::worker

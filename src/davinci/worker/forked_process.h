@@ -7,9 +7,11 @@
 #pragma once
 
 #include <atomic>
+#include <memory>
 #include <thread>
 
 #include "davinci/base/mutex.h"
+#include "davinci/worker/memory_limit.h"
 #include "davinci/worker/process.h"
 
 namespace davinci::worker {
@@ -49,11 +51,11 @@ class ForkedProcess final : public Process {
   std::optional<Death> WaitForDeath(double timeout_seconds = 0) override;
   std::string OutputTail() override;
   int64_t OutputBytes() const override { return output_bytes_; }
-  void SetMemoryLimit(int64_t bytes) override { memory_limit_ = bytes; }
-  bool exceeded_memory() const override { return exceeded_memory_; }
+  void SetMemoryLimit(int64_t bytes) override { memory_limit_->Set(bytes); }
+  bool exceeded_memory() const override { return memory_limit_->exceeded(); }
 
-  // Kills the child when it holds more than its limit.
-  void CheckMemory();
+  // For a watchdog, which may hold it for longer than the child lives.
+  const std::shared_ptr<MemoryLimit>& memory_limit() const { return memory_limit_; }
 
  private:
   void DrainOutput();
@@ -65,12 +67,10 @@ class ForkedProcess final : public Process {
   UniqueFd output_;
   UniqueFd stop_drain_;
   double spin_seconds_ = 0;
-  std::atomic<pid_t> pid_{-1};
-  UniqueFd pidfd_;  // written before pid_
+  pid_t pid_ = -1;
+  UniqueFd pidfd_;  // valid where pid_ is
   std::optional<Death> death_;
-  std::atomic<bool> dead_{false};  // death_, for the watchdog
-  std::atomic<int64_t> memory_limit_{0};
-  std::atomic<bool> exceeded_memory_{false};
+  const std::shared_ptr<MemoryLimit> memory_limit_ = std::make_shared<MemoryLimit>();
   std::atomic<int64_t> output_bytes_{0};
   Mutex tail_mutex_;
   std::string tail_ DAVINCI_GUARDED_BY(tail_mutex_);
