@@ -4,7 +4,6 @@
 """
 
 import copy
-import importlib.util
 import os
 import pathlib
 import pickle
@@ -17,6 +16,8 @@ try:
     import torch
 except ModuleNotFoundError:
     sys.exit(77)
+
+from loading import load  # noqa: E402
 
 DAVINCI = os.path.abspath(sys.argv.pop(1))
 NET = '''import types
@@ -126,14 +127,6 @@ def turn_weights(net):
 
 CHANGES = (replace_gate, set_offset, set_scale, set_private, set_option, set_function, set_absent, set_dropout, set_mode,
            set_eps, add_hook, turn_weights)
-
-
-def load(path, name):
-    spec = importlib.util.spec_from_file_location(name, path)
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module
-    spec.loader.exec_module(module)
-    return module
 
 
 class ConfigurationTest(unittest.TestCase):

@@ -5,11 +5,8 @@
 The kernels are Triton's, in its interpreter.
 """
 
-import importlib.util
-import json
 import os
 import pathlib
-import subprocess
 import sys
 import tempfile
 import unittest
@@ -22,16 +19,10 @@ try:
 except ModuleNotFoundError:
     sys.exit(77)
 
+from loading import Written  # noqa: E402
+
 HERE = pathlib.Path(__file__).resolve().parent
 DAVINCI = sys.argv.pop(1)
-
-
-def load(path, name):
-    spec = importlib.util.spec_from_file_location(name, path)
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module
-    spec.loader.exec_module(module)
-    return module
 
 
 class FunctionsTest(unittest.TestCase):
@@ -39,29 +30,19 @@ class FunctionsTest(unittest.TestCase):
     def setUpClass(cls):
         cls.folder = tempfile.TemporaryDirectory()
         cls.addClassCleanup(cls.folder.cleanup)
-        done = subprocess.run([DAVINCI, "coverage", HERE / "functions", "-t", "cuda", "-l", "triton", "--json", "--out", cls.folder.name],
-                              capture_output=True, text=True, check=False)
-        if done.returncode:
-            raise AssertionError(done.stderr[-2000:])
-        cls.found = {task["task"]: task for task in json.loads(done.stdout)["tasks"]}
+        cls.written = Written(DAVINCI, HERE / "functions", "cuda", "triton", cls.folder.name)
 
     def test_every_call_has_a_kernel(self):
-        for name, task in self.found.items():
+        for name, task in self.written.tasks.items():
             self.assertEqual(task["status"], "whole", task)
             # Of a product the library may be as fast.
             left = [call for call in task["candidates"][0].get("left", []) if call["call"] not in ("linear", "matmul")]
             self.assertEqual(left, [], name)
 
     def test_kernels_give_the_module_s_values(self):
-        for name in self.found:
+        for name in self.written.tasks:
             with self.subTest(name), torch.no_grad():
-                module = load(HERE / "functions" / f"{name}.py", f"module_{name}")
-                kernels = load(next((pathlib.Path(self.folder.name) / "candidates").glob(f"{name}.*.py")), f"kernels_{name}")
-                torch.manual_seed(1)
-                model = module.Model(*module.get_init_inputs())
-                candidate = kernels.ModelNew(*module.get_init_inputs())
-                candidate.load_state_dict(model.state_dict())
-                inputs = module.get_inputs()
+                model, candidate, inputs = self.written.pair(name)
                 expected, given = tree_leaves(model(*inputs)), tree_leaves(candidate(*inputs))
                 self.assertEqual(len(expected), len(given))
                 for i, (theirs, ours) in enumerate(zip(expected, given)):

@@ -3,7 +3,6 @@
     shapes_test.py DAVINCI
 """
 
-import importlib.util
 import json
 import os
 import pathlib
@@ -17,6 +16,8 @@ try:
     import torch
 except ModuleNotFoundError:
     sys.exit(77)
+
+from loading import load  # noqa: E402
 
 DAVINCI = os.path.abspath(sys.argv.pop(1))
 NET = '''import torch
@@ -50,14 +51,6 @@ def get_init_inputs():
 '''
 SHAPES = ({}, {"ROWS": 33}, {"ROWS": 5, "WIDTH": 48})
 FURTHER = [",".join(f"{name}={value}" for name, value in sizes.items()) for sizes in SHAPES[1:]]
-
-
-def load(path, name):
-    spec = importlib.util.spec_from_file_location(name, path)
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module
-    spec.loader.exec_module(module)
-    return module
 
 
 class ShapesTest(unittest.TestCase):

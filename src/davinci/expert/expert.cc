@@ -107,6 +107,10 @@ Result<ExpertTask> Expert::Import(const nlohmann::json& traced, const task::Task
     shape.why = "it was not traced";
     if (i >= count) continue;
     auto one = import::ParseTracedModule((*further)[i]);
+    // No kernel and no forward of the user's class is right there.
+    if (!one.ok() && (*further)[i].contains("by_constructor"))
+      return InvalidArgument(
+          fmt::format("further shape {}: {}", shape.name, one.status().message()));
     auto graph = one.ok() ? import::ImportGraph(*one, name) : one.status();
     if (graph.ok())
       shape.imported = std::move(graph).value();

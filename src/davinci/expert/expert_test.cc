@@ -168,6 +168,9 @@ TEST(Expert, WhatNoInputDecidesIsMadeOnce) {
     EXPECT_LT(source.find("def kernel_constants(self, x)"), made) << source;
     EXPECT_LT(made, source.find("return [", made)) << source;
     EXPECT_NE(source.find("] = self.kept_constants(x)"), std::string::npos) << source;
+    EXPECT_NE(source.find("[_c.to(x.device) for _c in self.kernel_constants(x)]"),
+              std::string::npos)
+        << source;
   }
 }
 
@@ -290,6 +293,17 @@ TEST(Expert, AShapeWithoutKernelsIsTheModulesOwn) {
       ShapesWithout(*task, variants[0].candidate),
       (std::vector<std::string>{"ROWS=7: every call stays PyTorch's: airy_ai (not known: airy_ai)",
                                 "ROWS=8: net.py:9: item", "ROWS=9: it was not traced"}));
+}
+
+TEST(Expert, AShapeOfAnotherModuleIsRefusedWithItsName) {
+  const auto expert = Expert::Load(kSynth);
+  ASSERT_TRUE(expert.ok());
+  const auto task = expert->Import(
+      AtShapes({WithProduct(),
+                {{"untraceable", "the constructor reads ROWS"}, {"by_constructor", true}}}),
+      AtRows({7}));
+  ASSERT_FALSE(task.ok());
+  EXPECT_EQ(task.status().message(), "further shape ROWS=7: the constructor reads ROWS");
 }
 
 TEST(Expert, FunctionsOfSeveralShapesCallOneAnother) {

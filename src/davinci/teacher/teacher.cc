@@ -1,6 +1,7 @@
 #include "davinci/teacher/teacher.h"
 
 #include "davinci/teacher/candidate/candidate_writer.h"
+#include "davinci/teacher/candidate/imported_file.h"
 #include "davinci/teacher/semantics/lower.h"
 
 namespace davinci::teacher {

@@ -25,42 +25,27 @@ bool ReadsDeviceAlone(const std::string& text, size_t place) {
 }  // namespace
 
 void CandidateWriter::FindConstants() {
-  const auto& from = task_.parts.imported;
+  const auto& from = d_.task.parts.imported;
   if (!from || from->base.empty() || HasOneOf(*from, kConstantNames)) return;
-  for (size_t i = 0; i < p_.values.size(); ++i) {
-    const TensorValue& value = p_.values[i];
+  for (size_t i = 0; i < d_.program.values.size(); ++i) {
+    const TensorValue& value = d_.program.values[i];
     const auto id = static_cast<Id>(i);
     if (value.effect || value.own || value.what == "module" || value.what == "random" ||
         (value.kind != TensorValue::Kind::kOpaque && value.kind != TensorValue::Kind::kItem &&
          value.kind != TensorValue::Kind::kReshape))
       continue;
-    bool constant = value.kind == TensorValue::Kind::kItem || Elements(id) <= kMostKept;
+    bool constant = value.kind == TensorValue::Kind::kItem || d_.Elements(id) <= kMostKept;
     for (size_t k = 0; constant && k < value.operands.size(); ++k) {
       const Id operand = value.operands[k];
-      constant = constants_.contains(operand) || p_[operand].kind == TensorValue::Kind::kScalar ||
-                 (value.kind == TensorValue::Kind::kOpaque &&
-                  p_[operand].kind == TensorValue::Kind::kLeaf &&
-                  !p_[operand].text.starts_with("self.") && ReadsDeviceAlone(value.text, k));
+      constant =
+          d_.constants.contains(operand) ||
+          d_.program[operand].kind == TensorValue::Kind::kScalar ||
+          (value.kind == TensorValue::Kind::kOpaque &&
+           d_.program[operand].kind == TensorValue::Kind::kLeaf &&
+           !d_.program[operand].text.starts_with("self.") && ReadsDeviceAlone(value.text, k));
     }
-    if (constant) constants_.insert(id);
+    if (constant) d_.constants.insert(id);
   }
-}
-
-std::vector<std::string> CandidateWriter::ReadConstants() const {
-  std::vector<std::string> names;
-  const auto read = [&](const std::string& name) {
-    return std::any_of(forward_.begin(), forward_.end(),
-                       [&](const std::string& line) { return synth::HasWord(line, name); });
-  };
-  for (const Id id : constants_) {
-    const std::string name = Variable(id);
-    const bool made =
-        std::any_of(constant_lines_.begin(), constant_lines_.end(),
-                    [&](const std::string& line) { return line.starts_with(name + " = "); });
-    const bool given = std::find(p_.outputs.begin(), p_.outputs.end(), id) != p_.outputs.end();
-    if (made && (given || read(name))) names.push_back(name);
-  }
-  return names;
 }
 
 }  // namespace davinci::teacher

@@ -41,25 +41,27 @@ def split_transposed_kernel(x_ptr, high_ptr, low_ptr, rows, cols, BLOCK: tl.cons
 std::pair<std::string, std::string> CandidateWriter::Split(Id factor, bool transposed) {
   const auto [found, added] = split_.try_emplace({factor, transposed});
   if (!added) return found->second;
-  const std::string source = Host(factor);
+  const std::string source = lines_.Host(factor);
   const std::string name = fmt::format("part{}", split_.size());
   found->second = {name, name + "_low"};
-  Line(fmt::format("{0}, {0}_low = {1}.new_empty({1}.numel()), {1}.new_empty({1}.numel())", name,
-                   source));
-  file_->Define(kSplit);
-  file_->Define(transposed ? kSplitTransposed : kSplitRows);
+  d_.Line(fmt::format("{0}, {0}_low = {1}.new_empty({1}.numel()), {1}.new_empty({1}.numel())", name,
+                      source));
+  d_.file->Define(kSplit);
+  d_.file->Define(transposed ? kSplitTransposed : kSplitRows);
   if (!transposed) {
-    Line(
+    d_.Line(
         fmt::format("split_rows_kernel[(({0}.numel() + 4095) // 4096,)]({0}, {1}, {1}_low, "
                     "{0}.numel(), BLOCK=4096, num_warps=8)",
                     source, name));
     return found->second;
   }
-  const auto& shape = p_[factor].shape;
-  const std::string rows = p_.SizeText(shape[shape.size() - 2]), cols = p_.SizeText(shape.back());
+  const auto& shape = d_.program[factor].shape;
+  const std::string rows = d_.program.SizeText(shape[shape.size() - 2]),
+                    cols = d_.program.SizeText(shape.back());
   std::string matrices = "1";
-  if (shape.size() > 2) matrices = p_.SizeText(p_.Product({shape.begin(), shape.end() - 2}));
-  Line(
+  if (shape.size() > 2)
+    matrices = d_.program.SizeText(d_.program.Product({shape.begin(), shape.end() - 2}));
+  d_.Line(
       fmt::format("split_transposed_kernel[(({0} + 63) // 64, ({1} + 63) // 64, {2})]({3}, {4}, "
                   "{4}_low, {0}, {1}, BLOCK=64)",
                   rows, cols, matrices, source, name));

@@ -1,26 +1,26 @@
 #include <fmt/format.h>
 
-#include "davinci/teacher/candidate/candidate_writer.h"
+#include "davinci/teacher/candidate/candidate_text.h"
 
 namespace davinci::teacher {
 
-std::string CandidateWriter::Replay(const std::string& inputs) const {
+std::string CandidateText::Replay(const std::string& inputs) const {
   std::string shapes, copies, clones;
-  for (size_t i = 0; i < task_.parts.inputs.size(); ++i) {
-    const std::string& input = task_.parts.inputs[i];
+  for (size_t i = 0; i < d_.task.parts.inputs.size(); ++i) {
+    const std::string& input = d_.task.parts.inputs[i];
     shapes += input + ".shape, ";
     copies += fmt::format("        self.inputs[{}].copy_({})\n", i, input);
     clones += fmt::format("{}{}.clone()", i ? ", " : "", input);
   }
   std::string result = "self.result.clone()";
-  if (task_.parts.result == "dict")
+  if (d_.task.parts.result == "dict")
     result = "{name: value.clone() for name, value in self.result.items()}";
-  else if (task_.parts.result == "list")
+  else if (d_.task.parts.result == "list")
     result = "[value.clone() for value in self.result]";
-  else if (p_.outputs.size() > 1)
+  else if (d_.program.outputs.size() > 1)
     result = "tuple(value.clone() for value in self.result)";
   // The first run, which is not captured, must leave no trace.
-  const bool pure = p_.effects.empty() && p_.updates.empty();
+  const bool pure = d_.program.effects.empty() && d_.program.updates.empty();
   const std::string save =
       pure ? "" : "            state = [value.clone() for value in self.buffers()]\n";
   const std::string restore = pure
@@ -55,7 +55,8 @@ std::string CandidateWriter::Replay(const std::string& inputs) const {
             with torch.cuda.graph(self.graph):
                 self.result = self.compute(*self.inputs)
 )",
-                     inputs, task_.parts.inputs[0], shapes, copies, result, clones, save, restore);
+                     inputs, d_.task.parts.inputs[0], shapes, copies, result, clones, save,
+                     restore);
 }
 
 }  // namespace davinci::teacher

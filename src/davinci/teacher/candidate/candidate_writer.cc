@@ -3,67 +3,102 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "davinci/synth/text.h"
+#include "davinci/teacher/candidate/candidate_costs.h"
+#include "davinci/teacher/candidate/candidate_text.h"
+#include "davinci/teacher/candidate/short_names.h"
+#include "davinci/teacher/regions/view_strides.h"
 #include "davinci/teacher/templates/kernel_templates.h"
 
 namespace davinci::teacher {
 
 using Kind = TensorValue::Kind;
 
+namespace {
+
+// The prelude of delta replies has no kernels that split the factors of a product, and its replay
+// takes tensors alone.
+RuleSet RulesFor(const RuleSet& rules, Language language, ReplyForm form, bool imported) {
+  RuleSet allowed = rules.In(language);
+  if (form == ReplyForm::kDelta) allowed.Erase(Rule::kSplitOperands);
+  if (form == ReplyForm::kDelta && imported) allowed.Erase(Rule::kReplayGraph);
+  return allowed;
+}
+
+}  // namespace
+
+CandidateWriter::CandidateWriter(Program program, const synth::Graph& graph,
+                                 const synth::RenderedTask& task, Language language,
+                                 const RuleSet& rules, const MathText& math, ReplyForm form,
+                                 const LaunchSettings& launch, FileKernels* file)
+    : d_{std::move(program),
+         graph,
+         task,
+         language,
+         RulesFor(rules, language, form, task.parts.imported.has_value()),
+         math,
+         form == ReplyForm::kDelta && language == Language::kTriton,
+         file},
+      launch_(launch) {}
+
 Result<Candidate> CandidateWriter::Write() {
   DAVINCI_ASSIGN_OR_RETURN(Candidate candidate, Compose());
-  candidate.source = brief_ ? Delta(file_->kernels) : File();
+  candidate.source = d_.brief ? CandidateText(d_).Delta() : CandidateText(d_).File();
   return candidate;
 }
 
 Result<Candidate> CandidateWriter::Compose() {
   ReadSlices();
   LeaveOutProducts();
-  if (FlashAttention()) RecognizeAttention(&p_);
+  if (d_.FlashAttention()) RecognizeAttention(&d_.program);
+  if (d_.language == Language::kCpp && d_.Allows(Rule::kReadSlices)) FindStrides(&d_.program);
   MakePlan();
   FindConstants();
-  const int costliest = CostliestStep();
-  for (size_t i = 0; i < plan_.steps.size(); ++i) {
-    const Plan::Step& step = plan_.steps[i];
+  const int costliest = CandidateCosts(d_).CostliestStep();
+  for (size_t i = 0; i < d_.plan.steps.size(); ++i) {
+    const Plan::Step& step = d_.plan.steps[i];
     const LaunchSettings launch = static_cast<int>(i) == costliest ? launch_ : LaunchSettings();
     Region region;
     std::optional<ProductKernel> product;
     if (step.region < 0) {
-      if (!p_[step.value].own) {
+      if (!d_.program[step.value].own) {
         NoteStructure(step.value);
-        in_constants_ = constants_.contains(step.value);
-        if (in_constants_ || !OwnTemplate(step.value)) Opaque(step.value);
-        in_constants_ = false;
+        d_.in_constants = d_.constants.contains(step.value);
+        if (d_.in_constants || !OwnTemplate(step.value)) lines_.Opaque(step.value);
+        d_.in_constants = false;
         continue;
       }
-      if (std::find(fused_.begin(), fused_.end(), step.value) != fused_.end()) continue;
-      region = RegionOf(p_, step.value);
+      if (std::find(d_.fused.begin(), d_.fused.end(), step.value) != d_.fused.end()) continue;
+      region = RegionOf(d_.program, step.value);
       product = KernelOf(step.value, region, launch);
     } else {
-      region = plan_.regions[static_cast<size_t>(step.region)];
+      region = d_.plan.regions[static_cast<size_t>(step.region)];
       if (region.outputs.empty()) continue;
-      if (const Id value = fused_[static_cast<size_t>(step.region)]; value >= 0) {
+      if (const Id value = d_.fused[static_cast<size_t>(step.region)]; value >= 0) {
         product = KernelOf(value, region, launch);
-        region = EpilogueOf(p_, std::move(region), value);
+        region = EpilogueOf(d_.program, std::move(region), value);
       }
     }
-    Allocate(region);
+    lines_.Allocate(region);
     static const std::set<std::string> kProductNames = {"left", "right", "bias", "total"};
     KernelForm form = MakeForm(
-        &p_, region, KernelName(region, product ? product->value : -1),
-        [&](Id id) { return region.turned.contains(id) ? HostAsItLies(id) : Host(id); },
+        &d_.program, region, KernelName(region, product ? product->value : -1),
+        [&](Id id) {
+          return region.turned.contains(id) ? lines_.HostAsItLies(id) : lines_.Host(id);
+        },
         product ? kProductNames : std::set<std::string>());
     if (product)
       std::erase_if(form.inputs,
                     [&](const KernelTensor& tensor) { return tensor.value == product->value; });
-    if (brief_) NameShortly(&form, product.has_value());
-    const EmitOptions options{rules_, brief_, launch};
+    if (d_.brief) NameShortly(&d_.program, &form, product.has_value());
+    const EmitOptions options{d_.rules, d_.brief, launch};
     const KernelText text =
-        language_ == Language::kTriton
-            ? EmitTriton(&p_, region, form, options, product ? &*product : nullptr)
-        : language_ == Language::kCuda ? EmitCuda(&p_, region, form, options)
-                                       : EmitCpp(&p_, region, form, options);
+        d_.language == Language::kTriton
+            ? EmitTriton(&d_.program, region, form, options, product ? &*product : nullptr)
+        : d_.language == Language::kCuda ? EmitCuda(&d_.program, region, form, options)
+                                         : EmitCpp(&d_.program, region, form, options);
     if (text.source.empty())
       return InvalidArgument("CUDA C++ is not the tool for a scan or few long rows");
     if (product) NoteProduct(*product, step.region >= 0);
@@ -71,89 +106,129 @@ Result<Candidate> CandidateWriter::Compose() {
         synth::Join(text.call, "").find('?') != std::string::npos)
       return InvalidArgument("a kernel reads a size or value that is not there");
     if (step.region >= 0)
-      launches_[step.region] = static_cast<int>(std::count_if(
+      d_.launches[step.region] = static_cast<int>(std::count_if(
           text.call.begin(), text.call.end(),
           [&](const std::string& line) { return line.find(form.name) != std::string::npos; }));
     Take(text);
     Note(region, text);
   }
-  for (const std::string& line : forward_)
+  for (const std::string& line : d_.forward)
     if (line.find('?') != std::string::npos) return InvalidArgument("a size that no tensor shows");
-  candidate_.left.insert(candidate_.left.begin(), p_.left.begin(), p_.left.end());
-  if (Replays())
-    Use(Rule::kReplayGraph);
-  else if (language_ == Language::kTriton && candidate_.own_kernels > 0 &&
-           Allows(Rule::kDirectLaunch))
-    Use(Rule::kDirectLaunch);
-  candidate_.prefers_vendor = PrefersVendor();
-  candidate_.work = WorkOfPlan();
-  candidate_.eager = WorkOfEager();
-  candidate_.skills = candidate_.rules.Skills();
-  return candidate_;
+  d_.candidate.left.insert(d_.candidate.left.begin(), d_.program.left.begin(),
+                           d_.program.left.end());
+  const CandidateCosts costs(d_);
+  if (costs.Replays())
+    d_.Use(Rule::kReplayGraph);
+  else if (d_.language == Language::kTriton && d_.candidate.own_kernels > 0 &&
+           d_.Allows(Rule::kDirectLaunch))
+    d_.Use(Rule::kDirectLaunch);
+  d_.candidate.prefers_vendor = costs.PrefersVendor();
+  d_.candidate.work = costs.WorkOfPlan();
+  d_.candidate.eager = costs.WorkOfEager();
+  d_.candidate.skills = d_.candidate.rules.Skills();
+  return d_.candidate;
 }
 
 void CandidateWriter::Take(KernelText text) {
-  ++candidate_.own_kernels;
-  if (task_.parts.imported) {
-    const std::vector<std::string> lines = file_->CallOfKnown(text);
-    for (const std::string& line : lines) Line(line);
+  ++d_.candidate.own_kernels;
+  if (d_.task.parts.imported) {
+    const std::vector<std::string> lines = d_.file->CallOfKnown(text);
+    for (const std::string& line : lines) d_.Line(line);
     if (!lines.empty()) return;
   }
-  file_->Add(text, language_, !brief_ || !IsRepeated(&text));
-  for (const std::string& line : text.call) Line(line);
+  d_.file->Add(text, d_.language, !d_.brief || !IsRepeated(&text));
+  for (const std::string& line : text.call) d_.Line(line);
+}
+
+bool CandidateWriter::IsRepeated(KernelText* text) {
+  static constexpr std::string_view kBegin = "@kernel\ndef ";
+  if (!text->source.starts_with(kBegin) ||
+      text->source.find(kBegin, kBegin.size()) != std::string::npos)
+    return false;
+  const size_t end = text->source.find('(');
+  const std::string name = text->source.substr(kBegin.size(), end - kBegin.size());
+  const auto [known, fresh] = kernels_by_text_.try_emplace(text->source.substr(end), name);
+  if (fresh) return false;
+  for (std::string& line : text->call) line = synth::WithWord(line, name, known->second);
+  d_.file->names.erase(name);
+  return true;
+}
+
+bool CandidateWriter::OwnTemplate(Id id) {
+  const TensorValue& value = d_.program[id];
+  if (value.kind != Kind::kOpaque || value.kernel.empty()) return false;
+  const auto text = EmitTemplate({&d_.program, id, UniqueName(value.kernel), d_.Variable(id),
+                                  [&](Id read) { return lines_.Host(read); }, d_.rules},
+                                 d_.language);
+  if (!text) {
+    const bool vendor = d_.FlashAttention() && value.kernel == "attention";
+    if (value.node >= 0 && !vendor) {
+      const auto node = static_cast<size_t>(value.node);
+      d_.candidate.left.push_back({d_.graph.nodes[node].label, d_.program.calls[node].kind,
+                                   "no template for these sizes or rules"});
+    }
+    return false;
+  }
+  Take(*text);
+  d_.templates.insert(id);
+  d_.candidate.rules.Insert(text->used);
+  lines_.MakeContiguous(id);
+  return true;
 }
 
 void CandidateWriter::NoteStructure(Id id) {
-  if (const auto found = p_.by_rule.find(id); found != p_.by_rule.end()) Use(found->second);
+  if (const auto found = d_.program.by_rule.find(id); found != d_.program.by_rule.end())
+    d_.Use(found->second);
 }
 
 void CandidateWriter::Note(const Region& region, const KernelText& text) {
-  candidate_.rules.Insert(text.used);
+  d_.candidate.rules.Insert(text.used);
   for (const Id member : region.members) {
     NoteStructure(member);
-    if (slices_.contains(member)) Use(Rule::kReadSlices);
+    if (slices_.contains(member)) d_.Use(Rule::kReadSlices);
   }
   std::set<int> nodes, reducing;
   bool reduces = false;
   for (const Id member : region.members) {
-    if (p_[member].kind == Kind::kReshape) continue;
-    nodes.insert(p_[member].node);
-    if (p_[member].kind == Kind::kReduce || p_[member].kind == Kind::kScan) {
+    if (d_.program[member].kind == Kind::kReshape) continue;
+    nodes.insert(d_.program[member].node);
+    if (d_.program[member].kind == Kind::kReduce || d_.program[member].kind == Kind::kScan) {
       reduces = true;
-      reducing.insert(p_[member].node);
+      reducing.insert(d_.program[member].node);
     }
   }
   if (nodes.size() < 2) return;
   for (const Id member : region.members)
-    for (const Id operand : p_[member].operands) {
-      if (p_[operand].what == "matmul" && !p_[operand].own) Use(Rule::kVendorMatmulEpilogue);
-      if (p_[operand].what == "conv") Use(Rule::kVendorConvEpilogue);
+    for (const Id operand : d_.program[member].operands) {
+      if (d_.program[operand].what == "matmul" && !d_.program[operand].own)
+        d_.Use(Rule::kVendorMatmulEpilogue);
+      if (d_.program[operand].what == "conv") d_.Use(Rule::kVendorConvEpilogue);
     }
-  if (!reduces) Use(Rule::kFusePointwise);
-  if (reduces && nodes.size() > reducing.size()) Use(Rule::kFuseAroundReduction);
-  if (reducing.size() > 1) Use(Rule::kFuseReductions);
+  if (!reduces) d_.Use(Rule::kFusePointwise);
+  if (reduces && nodes.size() > reducing.size()) d_.Use(Rule::kFuseAroundReduction);
+  if (reducing.size() > 1) d_.Use(Rule::kFuseReductions);
 }
 
 std::string CandidateWriter::KernelName(const Region& region, Id product) {
   std::vector<std::string> parts;
-  if (product >= 0 && p_[product].node >= 0)
-    parts.push_back(graph_.nodes[static_cast<size_t>(p_[product].node)].label);
+  if (product >= 0 && d_.program[product].node >= 0)
+    parts.push_back(d_.graph.nodes[static_cast<size_t>(d_.program[product].node)].label);
   for (const Id member : region.members) {
-    const int node = p_[member].node;
+    const int node = d_.program[member].node;
     if (node < 0) continue;
-    const std::string& name = graph_.nodes[static_cast<size_t>(node)].label;
+    const std::string& name = d_.graph.nodes[static_cast<size_t>(node)].label;
     if (parts.size() < 3 && (parts.empty() || parts.back() != name)) parts.push_back(name);
   }
   return UniqueName(synth::Join(parts, "_"));
 }
 
 std::string CandidateWriter::UniqueName(const std::string& what) {
-  if (brief_) {
+  if (d_.brief) {
     std::string name;
-    for (int n = 1; !file_->names.insert(name = fmt::format("f{}", n)).second; ++n) continue;
+    for (int n = 1; !d_.file->names.insert(name = fmt::format("f{}", n)).second; ++n) continue;
     return name;
   }
-  return file_->UniqueName(what + "_kernel");
+  return d_.file->UniqueName(what + "_kernel");
 }
 
 }  // namespace davinci::teacher

@@ -54,9 +54,9 @@ TEST(ShortHostText, ModulesWhoseTensorsAreReadGetNames) {
 
 // Whole files and delta replies compute the same functions.
 TEST(TritonPrelude, IsThePreludeOfDeltaReplies) {
-  const auto prelude = agent::Prelude::Load(std::filesystem::path(DAVINCI_SOURCE_DIR) /
-                                            "python/davinci_runtime/prelude.py")
-                           .value();
+  const auto prelude =
+      Prelude::Load(std::filesystem::path(DAVINCI_SOURCE_DIR) / "python/davinci_runtime/prelude.py")
+          .value();
   for (const char* helper : {"tanh", "log1p", "expm1", "round_even", "atan", "atan2", "log_add",
                              "larger", "smaller", "times"}) {
     std::string text;

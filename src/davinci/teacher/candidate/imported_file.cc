@@ -33,12 +33,13 @@ std::string ConstantMethods(const ImportedForward& shape) {
   for (const std::string& line : shape.constant_lines)
     text += "        " + WithFullNames(line) + "\n";
   text += fmt::format("        return [{}]\n\n", synth::Join(shape.constants, ", "));
+  // The user's file may make one on the host and move what comes of it.
   return text + fmt::format(R"(    _constants_device = None
 
     def kept_constants(self, {0}):
         if self._constants_device != {1}.device:
             with torch.inference_mode(False), torch.no_grad():
-                self._constants = self.kernel_constants({0})
+                self._constants = [_c.to({1}.device) for _c in self.kernel_constants({0})]
             self._constants_device = {1}.device
         return self._constants
 

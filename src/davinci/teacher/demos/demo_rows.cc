@@ -40,9 +40,13 @@ bool IsDecided(const Evaluation& evaluation) {
 
 std::string Fenced(const std::string& source) { return "```python\n" + source + "```"; }
 
+// What a reply holds: the file, or of a delta reply what is new.
+const std::string& CodeOf(const Attempt& attempt) {
+  return attempt.code.empty() ? attempt.source : attempt.code;
+}
+
 std::string ReplyOf(const Attempt& attempt) {
-  if (!attempt.reply.empty()) return attempt.reply;
-  return Fenced(attempt.code.empty() ? attempt.source : attempt.code);
+  return attempt.reply.empty() ? Fenced(CodeOf(attempt)) : attempt.reply;
 }
 
 llm::Reply Says(std::string text) {
@@ -210,8 +214,8 @@ class Maker {
     DAVINCI_ASSIGN_OR_RETURN(
         const llm::Request request,
         agent::BuildSummaryRequest(prompts_, demo_.brief, demo_.device, injected, existing,
-                                   {1, other.source, other.evaluation},
-                                   {2, best.source, best.evaluation}));
+                                   {1, CodeOf(other), other.evaluation},
+                                   {2, CodeOf(best), best.evaluation}));
     const nlohmann::ordered_json arguments = {{"think", ""},
                                               {"new_skills",
                                                {{{"name", skill.name},

@@ -47,12 +47,18 @@ std::string CWriter::Text(Id id) {
   const TensorValue& value = p_[id];
   if (value.kind == Kind::kScalar) return Scalar(id);
   if (const auto known = known_.find(id); known != known_.end()) return known->second;
+  if (std::string decided = Decided(id); !decided.empty()) return known_[id] = decided;
+  if (const auto chosen = Chosen(id)) {
+    const std::string text = Text(*chosen);
+    return IsSimple(text) || value.virtual_ ? known_[id] = text : Assign(id, text);
+  }
   if (value.kind == Kind::kIota) return IotaText(id, [&](int axis) { return IndexText(axis); });
   if (value.kind == Kind::kLoad && IsMember(id)) {
     std::vector<std::string> operands;
     for (size_t k = 1; k < value.operands.size(); ++k) operands.push_back(Text(value.operands[k]));
-    return Assign(id, AsFloat(id, fmt::format("{}[{}]", Input(value.operands[0])->name,
-                                              LoadOffset(operands))));
+    return Assign(id,
+                  AsFloat(id, fmt::format("{}[{}]", Input(value.operands[0])->name,
+                                          LoadOffset(operands, p_[value.operands[0]].strides))));
   }
   // Loaded in a statement of its own: a load within a selection would be conditional.
   if (const KernelTensor* tensor = Input(id)) return Assign(id, AsFloat(id, Element(*tensor)));

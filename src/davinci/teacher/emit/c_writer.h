@@ -1,6 +1,7 @@
 // Kernels in C++ and CUDA C++: the text of a value, indices, parameters and the call. Internal.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -25,6 +26,10 @@ class CWriter : protected RegionWriter {
   virtual std::string AsStored(Id id, const std::string& text);
   virtual std::string IndexText(int axis) const;
   virtual std::string Scan(Id) { return "?"; }
+  // Decided() returns the text of a value that the loops' ranges decide, Chosen() the operand that
+  // it equals; "" and nothing where they do not.
+  virtual std::string Decided(Id) const { return ""; }
+  virtual std::optional<Id> Chosen(Id) const { return std::nullopt; }
   // Whether the kernel's text holds the size of the axis; else it is a parameter.
   virtual bool HoldsSize(const LoopAxis&) const { return false; }
 

@@ -49,8 +49,15 @@ class RegionReader {
     return text.empty() ? "0" : text;
   }
   // Of a load: where in the source's memory, from the texts of its operands behind the source.
-  static std::string LoadOffset(const std::vector<std::string>& operands) {
+  static std::string LoadOffset(const std::vector<std::string>& operands,
+                                const std::vector<int64_t>& strides = {}) {
     const size_t rank = (operands.size() + 1) / 2;
+    std::string sum;
+    for (size_t i = 0; i < strides.size(); ++i)
+      if (strides[i] != 0)
+        sum += (sum.empty() ? "" : " + ") + Bracketed(operands[i]) +
+               (strides[i] == 1 ? "" : fmt::format(" * {}", strides[i]));
+    if (!strides.empty()) return sum.empty() ? "0" : sum;
     std::string offset = operands[0];
     for (size_t i = 1; i < rank; ++i)
       offset = fmt::format("{} * {} + {}", Bracketed(offset), Bracketed(operands[rank + i - 1]),

@@ -104,4 +104,13 @@ double Program::Elements(Id id, synth::Binding binding) const {
   return elements;
 }
 
+std::optional<std::vector<int64_t>> ConstantSizes(const Program& program, Id id) {
+  std::vector<int64_t> sizes;
+  for (const DimId dim : program[id].shape) {
+    if (!program.graph.dims.IsConstant(dim)) return std::nullopt;
+    sizes.push_back(static_cast<int64_t>(program.At(dim, synth::Binding::kCpu)));
+  }
+  return sizes;
+}
+
 }  // namespace davinci::teacher

@@ -71,9 +71,13 @@ struct TensorValue {
   bool contiguous = true;  // kLeaf, kOpaque: known to be
   std::vector<int> order;  // kLeaf: of its axes in memory, outermost first; empty: their own
   bool view = false;       // kOpaque: costs nothing
-  bool effect = false;     // kOpaque: changes a buffer, has no result
-  bool virtual_ = false;   // kPoint of indices and numbers alone: computed where it is read
-  std::string what;        // kOpaque: "matmul", "conv", … for rules and reports
+  // Of a view that kernels read where it lies: elements between neighbours along each axis, and the
+  // contiguous value whose memory it is. Empty: contiguous where kernels read it.
+  std::vector<int64_t> strides;
+  Id view_of = -1;
+  bool effect = false;    // kOpaque: changes a buffer, has no result
+  bool virtual_ = false;  // kPoint of indices and numbers alone: computed where it is read
+  std::string what;       // kOpaque: "matmul", "conv", … for rules and reports
   // kOpaque: a kernel of kernel_templates.h that may stand for the text, and what it needs to know.
   std::string kernel;
   std::map<std::string, std::string> options;
@@ -144,5 +148,8 @@ struct Program {
  private:
   std::map<std::string, Id> known_;
 };
+
+// Returns the sizes of a value; nothing: one of them is not known before run time.
+std::optional<std::vector<int64_t>> ConstantSizes(const Program& program, Id id);
 
 }  // namespace davinci::teacher

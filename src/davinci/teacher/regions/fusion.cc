@@ -91,28 +91,66 @@ class Fuser {
     for (size_t i = 0; i < p_->values.size(); ++i)
       if (needed[i] && InRegions(p_->values[i])) Place(static_cast<Id>(i));
     for (size_t i = 0; i < p_->values.size(); ++i) needed_.push_back(needed[i]);
+    LeaveOutReshapes();
     return Schedule(*p_, std::move(regions_), region_of_, needed_);
   }
 
  private:
   const TensorValue& V(Id id) const { return (*p_)[id]; }
+
+  // A region gives a value once where it would give it in two shapes: the other one is a view.
+  void LeaveOutReshapes() {
+    std::vector<std::vector<Id>> readers(p_->values.size());
+    for (size_t i = 0; i < p_->values.size(); ++i)
+      if (needed_[i])
+        for (const Id operand : p_->values[i].operands)
+          readers[static_cast<size_t>(operand)].push_back(static_cast<Id>(i));
+    const auto given = [&](Id id) {
+      const auto updates = std::count_if(p_->updates.begin(), p_->updates.end(),
+                                         [&](const auto& update) { return update.first == id; });
+      return updates > 0 ||
+             std::find(p_->outputs.begin(), p_->outputs.end(), id) != p_->outputs.end();
+    };
+    for (size_t i = p_->values.size(); i-- > 0;) {
+      const auto id = static_cast<Id>(i);
+      const int region = region_of_[i];
+      if (region < 0 || V(id).kind != Kind::kReshape || given(id)) continue;
+      Id whole = id;
+      while (V(whole).kind == Kind::kReshape) whole = V(whole).operands[0];
+      const auto is_outside = [&](Id reader) {
+        return region_of_[static_cast<size_t>(reader)] != region;
+      };
+      const auto& of_whole = readers[static_cast<size_t>(whole)];
+      if (is_outside(whole) || !std::all_of(readers[i].begin(), readers[i].end(), is_outside) ||
+          (!given(whole) && std::none_of(of_whole.begin(), of_whole.end(), is_outside)))
+        continue;
+      std::erase(R(region).members, id);
+      R(region).placements.erase(id);
+      region_of_[i] = -1;
+    }
+  }
   Region& R(int region) { return regions_[static_cast<size_t>(region)]; }
 
   // Whether `value` is computed from something of `region` that lies outside of it.
   bool DependsOn(Id value, int region) {
-    std::set<Id> seen;
+    ++search_;
+    seen_values_.resize(region_of_.size());
+    seen_regions_.resize(regions_.size());
+    const auto first_time = [&](std::vector<int>& seen, int at) {
+      return std::exchange(seen[static_cast<size_t>(at)], search_) != search_;
+    };
     std::vector<Id> open = {value};
     while (!open.empty()) {
       const Id id = open.back();
       open.pop_back();
-      if (!seen.insert(id).second) continue;
       const int other = region_of_[static_cast<size_t>(id)];
       if (other == region) return true;
-      if (other >= 0) {  // all of a region is computed at once
+      if (other < 0) {
+        if (first_time(seen_values_, id))
+          for (const Id operand : V(id).operands) open.push_back(operand);
+      } else if (first_time(seen_regions_, other)) {  // all of a region is computed at once
         for (const Id member : R(other).members)
           for (const Id operand : V(member).operands) open.push_back(operand);
-      } else {
-        for (const Id operand : V(id).operands) open.push_back(operand);
       }
     }
     return false;
@@ -522,6 +560,9 @@ class Fuser {
   std::vector<Region> regions_;
   std::vector<int> region_of_;
   std::vector<bool> needed_;
+  // The search of DependsOn() that was last at a value or region.
+  std::vector<int> seen_values_, seen_regions_;
+  int search_ = 0;
 };
 
 }  // namespace

@@ -10,18 +10,43 @@ namespace {
 
 using Kind = TensorValue::Kind;
 
-std::vector<int> Flat(const Placement& placement) {
-  std::vector<int> flat;
-  for (const auto& axes : placement.axes) flat.insert(flat.end(), axes.begin(), axes.end());
+// Axes of the region's space that a tensor has, in its order.
+struct FlatTensor {
+  std::vector<int> axes;
+  std::map<int, int64_t> strides;  // by axis; empty: contiguous
+};
+
+FlatTensor Flat(const Placement& placement) {
+  FlatTensor flat;
+  for (const auto& axes : placement.axes)
+    flat.axes.insert(flat.axes.end(), axes.begin(), axes.end());
   return flat;
 }
 
 // Axes of the kernel, in the order of a tensor whose axes lie in `order` in memory.
-std::vector<int> Flat(const Placement& placement, const std::vector<int>& order) {
-  std::vector<int> flat;
+FlatTensor Flat(const Placement& placement, const std::vector<int>& order) {
+  FlatTensor flat;
   for (const int axis : order) {
     const auto& axes = placement.axes[static_cast<size_t>(axis)];
-    flat.insert(flat.end(), axes.begin(), axes.end());
+    flat.axes.insert(flat.axes.end(), axes.begin(), axes.end());
+  }
+  return flat;
+}
+
+// Returns the axes of a view with strides, without those along which it is expanded.
+FlatTensor Flat(const Program& p, const Region& region, const Placement& placement,
+                const std::vector<int64_t>& strides) {
+  FlatTensor flat;
+  for (size_t i = 0; i < strides.size(); ++i) {
+    if (strides[i] == 0) continue;
+    const auto& axes = placement.axes[i];
+    flat.axes.insert(flat.axes.end(), axes.begin(), axes.end());
+    int64_t stride = strides[i];
+    for (size_t k = axes.size(); k-- > 0;) {
+      flat.strides[axes[k]] = stride;
+      stride *= static_cast<int64_t>(
+          p.At(region.space[static_cast<size_t>(axes[k])].size, synth::Binding::kCpu));
+    }
   }
   return flat;
 }
@@ -69,6 +94,13 @@ bool KernelForm::Has(const KernelTensor& tensor, bool reduced_axes) const {
 std::string KernelForm::Offset(const KernelTensor& tensor,
                                const std::function<std::string(int)>& index) const {
   std::string offset;
+  for (size_t i = 0; i < tensor.strides.size(); ++i) {
+    const std::string at = index(tensor.axes[i]);
+    offset += offset.empty() ? "" : " + ";
+    offset +=
+        tensor.strides[i] == 1 ? at : fmt::format("{} * {}", Bracketed(at), tensor.strides[i]);
+  }
+  if (!tensor.strides.empty()) return offset;
   for (size_t i = 0; i < tensor.axes.size(); ++i) {
     std::string term = index(tensor.axes[i]);
     for (size_t k = i + 1; k < tensor.axes.size(); ++k)
@@ -100,8 +132,8 @@ DimId KernelForm::Product(Program* program, const std::vector<int>& which) const
 namespace {
 
 // The region's axes in their order; those that stand side by side everywhere become one.
-std::vector<std::vector<int>> JoinedAxes(const Region& region,
-                                         const std::vector<std::vector<int>>& flats) {
+std::vector<std::vector<int>> JoinedAxes(const Program& p, const Region& region,
+                                         const std::vector<FlatTensor>& flats) {
   std::vector<std::vector<int>> groups;
   for (const int axis : region.order) {
     bool joins = false;
@@ -110,14 +142,17 @@ std::vector<std::vector<int>> JoinedAxes(const Region& region,
       const SpaceAxis &a = region.space[static_cast<size_t>(last)],
                       &b = region.space[static_cast<size_t>(axis)];
       joins = a.reduced == b.reduced && !a.named && !b.named;
-      for (const auto& flat : flats) {
-        const auto at = std::find(flat.begin(), flat.end(), last);
-        const bool has_b = std::find(flat.begin(), flat.end(), axis) != flat.end();
-        if (at == flat.end()) {
+      for (const FlatTensor& flat : flats) {
+        const auto at = std::find(flat.axes.begin(), flat.axes.end(), last);
+        const bool has_b = std::find(flat.axes.begin(), flat.axes.end(), axis) != flat.axes.end();
+        if (at == flat.axes.end()) {
           joins = joins && !has_b;
         } else {
-          joins = joins && at + 1 != flat.end() && *(at + 1) == axis;
+          joins = joins && at + 1 != flat.axes.end() && *(at + 1) == axis;
         }
+        if (joins && has_b && !flat.strides.empty())
+          joins = flat.strides.at(last) ==
+                  flat.strides.at(axis) * static_cast<int64_t>(p.At(b.size, synth::Binding::kCpu));
       }
     }
     if (joins)
@@ -176,7 +211,7 @@ KernelForm MakeForm(Program* program, const Region& region, const std::string& n
                            "in",   "int64_t", "self", "lambda", "float", "int",    "double", "tl",
                            "l",    "for",     "at",   "lane",   "here",  "first",  "whole"})
     names.insert(word);
-  std::vector<std::vector<int>> flats;
+  std::vector<FlatTensor> flats;
   const std::function<void(Id)> read = [&](Id reader) {
     for (const Id operand : p[reader].operands) {
       if (members.contains(operand) || !seen.insert(operand).second) continue;
@@ -194,9 +229,14 @@ KernelForm MakeForm(Program* program, const Region& region, const std::string& n
       form.inputs.push_back({operand, unique(NameFrom(host)), host, false, {}});
       // The source of loads alone has no place of its own.
       const auto placed = region.placements.find(operand);
-      flats.push_back(placed == region.placements.end() ? std::vector<int>()
-                      : region.turned.contains(operand) ? Flat(placed->second, p[operand].order)
-                                                        : Flat(placed->second));
+      if (placed == region.placements.end())
+        flats.emplace_back();
+      else if (region.turned.contains(operand))
+        flats.push_back(Flat(placed->second, p[operand].order));
+      else if (!p[operand].strides.empty())
+        flats.push_back(Flat(p, region, placed->second, p[operand].strides));
+      else
+        flats.push_back(Flat(placed->second));
     }
   };
   for (const Id member : region.members) read(member);
@@ -206,13 +246,18 @@ KernelForm MakeForm(Program* program, const Region& region, const std::string& n
         {output, unique(region.outputs.size() == 1 ? "out" : NameFrom(host)), host, true, {}});
     flats.push_back(Flat(region.placements.at(output)));
   }
-  AddAxes(program, region, JoinedAxes(region, flats), &form);
+  AddAxes(program, region, JoinedAxes(p, region, flats), &form);
   size_t at = 0;
   for (auto* tensors : {&form.inputs, &form.outputs})
     for (KernelTensor& tensor : *tensors) {
-      for (const int axis : flats[at]) {
+      const FlatTensor& flat = flats[at];
+      for (const int axis : flat.axes) {
         const int group = form.axis_of.at(axis);
-        if (tensor.axes.empty() || tensor.axes.back() != group) tensor.axes.push_back(group);
+        const bool fresh = tensor.axes.empty() || tensor.axes.back() != group;
+        if (fresh) tensor.axes.push_back(group);
+        if (flat.strides.empty()) continue;
+        if (fresh) tensor.strides.emplace_back();
+        tensor.strides.back() = flat.strides.at(axis);  // of the innermost one
       }
       ++at;
     }

@@ -24,7 +24,8 @@ struct KernelTensor {
   std::string name;  // in the kernel, without "_ptr"
   std::string host;  // Python text at the call
   bool output = false;
-  std::vector<int> axes;  // of the loop axes it has, outermost first
+  std::vector<int> axes;              // of the loop axes it has, outermost first
+  std::vector<int64_t> strides = {};  // of `axes`; empty: contiguous
 };
 
 struct KernelForm {

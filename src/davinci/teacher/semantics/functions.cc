@@ -6,9 +6,9 @@ const FunctionRegistry& Functions() {
   static const FunctionRegistry registry = [] {
     FunctionRegistry all;
     for (const auto add :
-         {AddAttention, AddCreation, AddEinsum, AddElementwise, AddJoins, AddLosses, AddMatmul,
-          AddMoves, AddNorms, AddPadding, AddPatches, AddPools, AddReads, AddReductions,
-          AddResampling, AddScatters, AddShuffles, AddViews})
+         {AddAttention, AddConvolutions, AddCreation, AddEinsum, AddElementwise, AddJoins,
+          AddLosses, AddMatmul, AddMoves, AddNorms, AddPadding, AddPatches, AddPools, AddReads,
+          AddReductions, AddResampling, AddScatters, AddShuffles, AddViews})
       add(&all);
     return all;
   }();

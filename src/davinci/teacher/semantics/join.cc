@@ -62,12 +62,12 @@ Result<Meaning> Stacked(Builder& b, const Meanings& parts, const Meaning& dim) {
   space.insert(space.begin() + static_cast<std::ptrdiff_t>(axis),
                b.p.graph.dims.Constant(static_cast<int64_t>(parts.size())));
   const Id position = b.Position(space, axis);
-  std::vector<Id> indices;
-  for (size_t i = 0; i < space.size(); ++i)
-    if (i != axis) indices.push_back(b.Position(space, i));
   Meaning result;
   for (size_t k = parts.size(); k-- > 0;) {
-    DAVINCI_ASSIGN_OR_RETURN(const Meaning own, b.Load(parts[k].id, indices));
+    // Read in place, broadcast along the new axis.
+    auto wide = b.p[parts[k].id].shape;
+    wide.insert(wide.begin() + static_cast<std::ptrdiff_t>(axis), b.Constant(1));
+    DAVINCI_ASSIGN_OR_RETURN(const Meaning own, b.Reshape(parts[k].id, wide));
     if (k + 1 == parts.size()) {
       result = own;
       continue;

@@ -178,6 +178,7 @@ class Lowering {
     leaf.shape = value.shape;
     leaf.dtype = value.dtype;
     leaf.order = value.order;
+    leaf.contiguous = value.foreign.empty();
     for (size_t axis = 0; axis < value.shape.size(); ++axis)
       if (!program_.graph.dims.IsConstant(value.shape[axis]))
         program_.size_sources.emplace_back(value.shape[axis],

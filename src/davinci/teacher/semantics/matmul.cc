@@ -6,9 +6,10 @@
 namespace davinci::teacher {
 namespace {
 
+using Kind = TensorValue::Kind;
+
 // torch.diag(d): d where row and column are the same.
 std::optional<Id> DiagonalOf(const Program& p, Id id) {
-  using Kind = TensorValue::Kind;
   const TensorValue& value = p[id];
   if (value.kind != Kind::kPoint || value.primitive->name != "where" || value.shape.size() != 2 ||
       p[value.operands[2]].number != 0.0)

@@ -49,7 +49,9 @@ Result<Meaning> Unfold(const Call& call) {
   const Meaning stride = call.Argument(4, "stride"), padding = call.Argument(3, "padding");
   const auto step = stride.IsNone() ? 1 : Integral(stride);
   const auto border = padding.IsNone() ? 0 : Integral(padding);
-  if (!kernel || !step || !border || !call.Argument(2, "dilation").IsNone()) return call.NotKnown();
+  const Meaning dilation = call.Argument(2, "dilation");
+  if (!kernel || !step || !border || (!dilation.IsNone() && Integral(dilation) != 1))
+    return call.NotKnown();
   return Unfolded(call.b, call.x(), *kernel, *step, *border);
 }
 

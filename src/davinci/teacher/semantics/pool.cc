@@ -7,6 +7,7 @@
 #include "davinci/teacher/semantics/functions.h"
 #include "davinci/teacher/semantics/reduce.h"
 #include "davinci/teacher/semantics/slice.h"
+#include "davinci/teacher/semantics/windows.h"
 
 namespace davinci::teacher {
 namespace {
@@ -17,10 +18,10 @@ size_t SpatialAxes(const std::string& name) {
 }
 
 struct PoolWindow {
-  int64_t size = 0, stride = 0, padding = 0, dilation = 1;
-  bool ceil = false;  // a last window may reach beyond the end
+  int64_t size = 0;
+  WindowSteps steps;
   // How much a window reaches beyond its first element, less the padding.
-  int64_t Reach() const { return dilation * (size - 1) + 1 - 2 * padding; }
+  int64_t Reach() const { return steps.dilation * (size - 1) + 1 - 2 * steps.padding; }
 };
 
 Result<PoolWindow> WindowOf(const Call& call, bool max) {
@@ -43,50 +44,22 @@ Result<PoolWindow> WindowOf(const Call& call, bool max) {
     const bool usual = !max && at == 5 ? IsTrue(more) : more.IsNone() || more.number == 0.0;
     if (!usual) return Unknown(fmt::format("{} with argument {}", call.name, at + 1));
   }
-  return PoolWindow{*size, *stride, *padding, *dilation, max && IsTrue(call.Keyword("ceil_mode"))};
+  return PoolWindow{*size,
+                    {*stride, *padding, *dilation, max && IsTrue(call.Keyword("ceil_mode"))}};
 }
 
-// The window's axes lie before the last axis of the result: lanes along it read side by side.
-struct PoolSpace {
-  std::vector<DimId> space;  // N, C, O1, …, window 1, …, window n, On
-  std::vector<size_t> out_at, window_at;
-};
-PoolSpace SpaceOf(Builder& b, const std::vector<DimId>& shape, const PoolWindow& window) {
+WindowSpace SpaceOf(Builder& b, const std::vector<DimId>& shape, const PoolWindow& window) {
   auto& dims = b.p.graph.dims;
-  PoolSpace made{{shape[0], shape[1]}, {}, {}};
   const size_t axes = shape.size() - 2;
   std::vector<DimId> out;
   for (size_t i = 0; i < axes; ++i) {
-    const int64_t reach = window.Reach() - (window.ceil ? window.stride - 1 : 0);
+    const int64_t reach = window.Reach() - (window.steps.ceil ? window.steps.stride - 1 : 0);
     const DimId size = reach > 0 ? dims.Binary('-', shape[2 + i], b.Constant(reach))
                                  : dims.Binary('+', shape[2 + i], b.Constant(-reach));
     out.push_back(
-        dims.Binary('+', dims.Binary('/', size, b.Constant(window.stride)), b.Constant(1)));
+        dims.Binary('+', dims.Binary('/', size, b.Constant(window.steps.stride)), b.Constant(1)));
   }
-  const auto add = [&](std::vector<size_t>* at, DimId size) {
-    at->push_back(made.space.size());
-    made.space.push_back(size);
-  };
-  for (size_t i = 0; i + 1 < axes; ++i) add(&made.out_at, out[i]);
-  for (size_t i = 0; i < axes; ++i) add(&made.window_at, b.Constant(window.size));
-  add(&made.out_at, out[axes - 1]);
-  return made;
-}
-
-// The place of a window's element along an axis; `inside` where padding is not read.
-Result<Id> PlaceInWindow(Builder& b, const PoolSpace& in, size_t axis, DimId size,
-                         const PoolWindow& window, std::optional<Meaning>* inside) {
-  DAVINCI_ASSIGN_OR_RETURN(Id at, b.Integer("imul", b.Position(in.space, in.out_at[axis]),
-                                            b.p.Size(b.Constant(window.stride))));
-  DAVINCI_ASSIGN_OR_RETURN(const Id step,
-                           b.Integer("imul", b.Position(in.space, in.window_at[axis]),
-                                     b.p.Size(b.Constant(window.dilation))));
-  DAVINCI_ASSIGN_OR_RETURN(at, b.Integer("iadd", at, step));
-  if (window.padding <= 0 && !window.ceil) return at;
-  if (window.padding > 0) {
-    DAVINCI_ASSIGN_OR_RETURN(at, b.IntegerBy("isub", at, window.padding));
-  }
-  return Clamped(b, at, size, inside);
+  return SpaceOfWindows(shape[0], shape[1], out, std::vector<DimId>(axes, b.Constant(window.size)));
 }
 
 Result<Meaning> Pool(const Call& call) {
@@ -96,12 +69,12 @@ Result<Meaning> Pool(const Call& call) {
   if (shape.size() != axes + 2) return call.NotKnown();
   const bool max = call.name.starts_with("max");
   DAVINCI_ASSIGN_OR_RETURN(const PoolWindow window, WindowOf(call, max));
-  const PoolSpace in = SpaceOf(b, shape, window);
-  std::vector<Id> indices = {b.Position(in.space, 0), b.Position(in.space, 1)};
+  const WindowSpace in = SpaceOf(b, shape, window);
+  std::vector<Id> indices = {b.Position(in.sizes, 0), b.Position(in.sizes, 1)};
   std::optional<Meaning> inside;
   for (size_t i = 0; i < axes; ++i) {
     DAVINCI_ASSIGN_OR_RETURN(indices.emplace_back(),
-                             PlaceInWindow(b, in, i, shape[2 + i], window, &inside));
+                             PlaceInWindow(b, in, i, shape[2 + i], window.steps, &inside));
   }
   DAVINCI_ASSIGN_OR_RETURN(Meaning element, b.Load(call.x(), indices));
   if (inside) {

@@ -1,7 +1,6 @@
 #include "davinci/teacher/semantics/reduce.h"
 
 #include <algorithm>
-#include <limits>
 
 namespace davinci::teacher {
 namespace {
@@ -107,10 +106,8 @@ Result<Meaning> Extreme(Builder& b, ReduceKind kind, Id x, const Meaning& dim, b
                            b.Point("add", {least, Meaning::Number(kLowered)}));
   DAVINCI_ASSIGN_OR_RETURN(const Meaning place, b.Point("where", {nan, raised, least}));
   DAVINCI_ASSIGN_OR_RETURN(const Meaning index, b.Point("index", {place}));
-  DAVINCI_ASSIGN_OR_RETURN(const Meaning extreme, Reduce(b, kind, x, dim, keepdim));
-  DAVINCI_ASSIGN_OR_RETURN(
-      const Meaning value,
-      b.Point("where", {nan, Meaning::Number(std::numeric_limits<double>::quiet_NaN()), extreme}));
+  // Not through the index: where that is not read, it is not computed.
+  DAVINCI_ASSIGN_OR_RETURN(const Meaning value, Reduce(b, kind, x, dim, keepdim));
   return Meaning::Sequence({value, index});
 }
 

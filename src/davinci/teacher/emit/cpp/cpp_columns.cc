@@ -33,13 +33,12 @@ void CppWriter::LaneStatements(int after) {
                      arrays.back(), kLanes));
   }
   const auto saved = known_;
-  Line("#pragma omp simd");
-  Open("for (int64_t l = 0; l < lanes; ++l)");
-  for (size_t i = 0; i < members.size(); ++i) {
-    const std::string value = Text(members[i]);
-    Line(fmt::format("{}[l] = {};", arrays[i], value));
-  }
-  Close();
+  LaneLoop([&] {
+    for (size_t i = 0; i < members.size(); ++i) {
+      const std::string value = Text(members[i]);
+      Line(fmt::format("{}[l] = {};", arrays[i], value));
+    }
+  });
   known_ = saved;
   for (size_t i = 0; i < members.size(); ++i) known_[members[i]] = arrays[i] + "[l]";
 }
@@ -77,6 +76,12 @@ void CppWriter::Columns() {
     Decompose(outer, "group");
   }
   lane_axis_ = form_.kept.back();
+  Branches(outer, [&] { ColumnPasses(); });
+  Close();
+}
+
+void CppWriter::ColumnPasses() {
+  FindLaneParts();
   LaneStatements(0);
   for (int pass = 0; pass < form_.num_passes; ++pass) {
     const auto reduces = Reduces(pass);
@@ -94,10 +99,7 @@ void CppWriter::Columns() {
         const LoopAxis& axis = form_.axes[static_cast<size_t>(a)];
         Open(Loop(axis));
       }
-      Line("#pragma omp simd");
-      Open("for (int64_t l = 0; l < lanes; ++l)");
-      ElementStatements(pass, reduces, sums, "[l]");
-      Close();
+      LaneLoop([&] { ElementStatements(pass, reduces, sums, "[l]"); });
       for (size_t k = 0; k < form_.reduced.size(); ++k) Close();
       known_ = saved;
       for (size_t i = 0; i < reduces.size(); ++i)
@@ -107,12 +109,7 @@ void CppWriter::Columns() {
     }
     LaneStatements(pass + 1);
   }
-  if (StoresRows()) {
-    Open("for (int64_t l = 0; l < lanes; ++l)");
-    StoreRows();
-    Close();
-  }
-  Close();
+  if (StoresRows()) LaneLoop([&] { StoreRows(); }, false);
 }
 
 }  // namespace davinci::teacher

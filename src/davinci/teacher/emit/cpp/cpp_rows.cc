@@ -171,13 +171,16 @@ void CppWriter::RowPasses(bool whole) {
         }
         Close();
       } else {
-        for (size_t k = 0; k < depth; ++k) {
+        for (size_t k = 0; k + 1 < depth; ++k) {
           if (k == 0 && whole) Line(Parallel("", clause));
-          if (k + 1 == depth && !simd.empty() && !(whole && depth == 1)) Line(simd + clause);
           Open(Loop(form_.axes[static_cast<size_t>(form_.reduced[k])]));
         }
-        ElementStatements(pass, reduces, sums, "");
-        for (size_t k = 0; k < depth; ++k) Close();
+        const std::string pragma = whole && depth == 1 ? Parallel("", clause)
+                                   : simd.empty()      ? ""
+                                                       : simd + clause;
+        LoopInParts(form_.reduced.back(), pragma,
+                    [&] { ElementStatements(pass, reduces, sums, ""); });
+        for (size_t k = 0; k + 1 < depth; ++k) Close();
       }
       known_ = saved;
       for (size_t i = 0; i < reduces.size(); ++i) {
@@ -217,7 +220,7 @@ void CppWriter::Rows() {
     if (stored.tensor == nullptr)
       Line(fmt::format("const auto {} = std::make_unique_for_overwrite<float[]>({});",
                        stored.buffer, Multiplied(form_.reduced)));
-  RowPasses(false);
+  Branches(form_.kept, [&] { RowPasses(false); });
   Close();
 }
 

@@ -1,6 +1,7 @@
 // Kernels in C++: loops of rows, of columns and of single elements. Internal.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <optional>
 #include <set>
@@ -8,6 +9,7 @@
 #include <vector>
 
 #include "davinci/teacher/emit/c_writer.h"
+#include "davinci/teacher/emit/cpp/index_ranges.h"
 
 namespace davinci::teacher {
 
@@ -15,19 +17,23 @@ class CppWriter : private CWriter {
  public:
   CppWriter(Program* program, const Region& region, const KernelForm& form,
             const EmitOptions& options)
-      : CWriter(program, region, form, options, "int64_t") {}
+      : CWriter(program, region, form, options, "int64_t"), ranges_(program, &region, &form) {}
   KernelText Write();
 
  private:
-  static constexpr int kLanes = 64;       // columns that one task reduces side by side
-  static constexpr int kShortRow = 16;    // elements of a row that fill no vector register
-  static constexpr int kFewestLanes = 8;  // rows side by side from which half a register is filled
+  static constexpr int kLanes = 64;        // columns that one task reduces side by side
+  static constexpr int kShortRow = 16;     // elements of a row that fill no vector register
+  static constexpr int kFewestLanes = 8;   // rows side by side from which half a register is filled
+  static constexpr size_t kMostParts = 8;  // of one loop
+  static constexpr size_t kMostBranches = 9;  // copies of a kernel's inner loops
 
   std::string StoredType(DType type) override;
   std::string PrimitiveForm(const TensorValue& value) override;
   std::string AsFloat(Id, const std::string& text) const override { return text; }
   std::string IndexText(int axis) const override;
   std::string Scan(Id id) override;
+  std::string Decided(Id id) const override;
+  std::optional<Id> Chosen(Id id) const override;
   bool HoldsSize(const LoopAxis& axis) const override { return held_.contains(axis.size); }
 
   // Threads cost more than they bring below some tens of microseconds of work.
@@ -41,6 +47,19 @@ class CppWriter : private CWriter {
   // The size of an axis that is a number where the task is written.
   std::optional<int64_t> Number(const LoopAxis& axis) const;
   void Pointwise();
+
+  // Splits loops where borders, paddings and joins of tensors begin and end (cpp_parts.cc): within
+  // a part nothing is clamped or chosen.
+  using Body = std::function<void()>;
+  // Writes `body` in a branch for each part of the axes, whose indices are known.
+  void Branches(const std::vector<int>& axes, const Body& body, size_t at = 0,
+                size_t most = kMostBranches);
+  // Writes one loop over an axis for each of its parts.
+  void LoopInParts(int axis, const std::string& pragma, const Body& body);
+  // Finds the parts of the lanes' axis, and writes where they begin in the block.
+  void FindLaneParts();
+  void LaneLoop(const Body& body, bool simd = true);
+  void InPart(int axis, IndexRanges::Range part, const Body& body);
 
   // A value per element that is costly and that several passes need stays in an output's memory,
   // or in a buffer for one row, between the first and the last of them: softmax computes its
@@ -86,7 +105,10 @@ class CppWriter : private CWriter {
   void LaneStatements(int after);
   // Many columns side by side: the innermost loop runs along the contiguous kept axis.
   void Columns();
+  void ColumnPasses();  // over one block of lanes
 
+  IndexRanges ranges_;
+  std::vector<IndexRanges::Range> lane_parts_;
   std::map<std::string, int64_t> held_;  // sizes by their names
   int lane_axis_ = -1;
   int picked_axis_ = -1;  // whose index is `picked_index_`

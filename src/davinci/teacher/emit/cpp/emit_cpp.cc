@@ -121,21 +121,17 @@ void CppWriter::Pointwise() {
     for (const KernelTensor& tensor : form_.outputs) Store(tensor);
     return;
   }
-  const LoopAxis& last = form_.axes.back();
-  if (form_.kept.size() == 1) {
-    Line(Parallel(" simd"));
-    Open(Loop(last));
-  } else {
-    Line(Parallel());
-    const std::vector<int> outer(form_.kept.begin(), form_.kept.end() - 1);
-    Open(fmt::format("for (int64_t row = 0; row < {}; ++row)", Multiplied(outer)));
-    Decompose(outer, "row");
-    Line("#pragma omp simd");
-    Open(Loop(last));
-  }
-  for (const KernelTensor& tensor : form_.outputs) Store(tensor);
+  const auto store = [&] {
+    for (const KernelTensor& tensor : form_.outputs) Store(tensor);
+  };
+  const int last = form_.kept.back();
+  if (form_.kept.size() == 1) return LoopInParts(last, Parallel(" simd"), store);
+  Line(Parallel());
+  const std::vector<int> outer(form_.kept.begin(), form_.kept.end() - 1);
+  Open(fmt::format("for (int64_t row = 0; row < {}; ++row)", Multiplied(outer)));
+  Decompose(outer, "row");
+  Branches(outer, [&] { LoopInParts(last, "#pragma omp simd", store); });
   Close();
-  if (form_.kept.size() > 1) Close();
 }
 
 KernelText EmitCpp(Program* program, const Region& region, const KernelForm& form,

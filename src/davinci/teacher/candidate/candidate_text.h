@@ -1,0 +1,36 @@
+// A candidate as text: the whole file, or a delta reply. Internal.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "davinci/teacher/candidate/draft.h"
+#include "davinci/teacher/candidate/imported_forward.h"
+
+namespace davinci::teacher {
+
+class CandidateText {
+ public:
+  explicit CandidateText(const Draft& draft) : d_(draft) {}
+
+  // The whole file.
+  std::string File() const;
+  // The kernels, and a class that differs from the task's own in its forward alone.
+  std::string Delta() const;
+  // The forward() of an imported module.
+  ImportedForward Forward() const;
+
+ private:
+  std::string ImportedDelta() const;
+  std::string ResultText() const;
+  // The lines of forward(), in C++ with deletions of what is no longer read.
+  std::vector<std::string> LinesOfForward() const;
+  // Variables of constants that forward() reads.
+  std::vector<std::string> ReadConstants() const;
+  // forward() by a graph of compute().
+  std::string Replay(const std::string& inputs) const;
+
+  const Draft& d_;
+};
+
+}  // namespace davinci::teacher

@@ -1,0 +1,65 @@
+#include "davinci/teacher/candidate/short_names.h"
+
+#include <fmt/format.h>
+
+#include <map>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "davinci/synth/text.h"
+
+namespace davinci::teacher {
+
+void NameShortly(Program* program, KernelForm* form, bool product) {
+  static const std::map<std::string, std::string> kSizes = {
+      {"rows", "R"}, {"cols", "C"}, {"n", "N"}};
+  for (LoopAxis& axis : form->axes) {
+    const std::string before = axis.size;
+    if (program->graph.dims.IsConstant(axis.dim)) {
+      axis.size = program->SizeText(axis.dim);
+    } else {
+      const auto found = kSizes.find(axis.size);
+      axis.size = found != kSizes.end() ? found->second : synth::Upper(axis.size);
+    }
+    for (auto& [name, id] : form->scalars)
+      if (name == before) name = axis.size;
+  }
+  // Numbers of elements that means divide by are products of sizes that the kernel has.
+  for (const auto* axes : {&form->reduced, &form->kept}) {
+    std::vector<DimId> dims;
+    std::string inside;
+    for (const int axis : *axes) {
+      dims.push_back(form->axes[static_cast<size_t>(axis)].dim);
+      inside += (inside.empty() ? "" : " * ") + form->axes[static_cast<size_t>(axis)].size;
+    }
+    if (axes->empty()) continue;
+    const std::string all = program->SizeText(program->Product(dims));
+    for (auto& [name, id] : form->scalars) {
+      if ((*program)[id].text == all || (*program)[id].text == Bracketed(all))
+        name = Bracketed(inside);
+      if ((*program)[id].text == fmt::format("({} - 1)", all) ||
+          (*program)[id].text == fmt::format("({} - 1)", Bracketed(all)))
+        name = "(" + inside + " - 1)";
+    }
+  }
+  int number = 0;
+  for (auto& [name, id] : form->scalars)
+    if (name[0] == 's') name = fmt::format("s{}", ++number);
+  static constexpr std::string_view kNames = "xyzwuvpqabcdefgh";
+  size_t next = product ? 3 : 0;  // its own tensors are x, y and z
+  std::set<std::string> taken = {"a", "b"};
+  for (auto* tensors : {&form->inputs, &form->outputs})
+    for (KernelTensor& tensor : *tensors) {
+      std::string name;
+      do {
+        name = kNames.substr(next % kNames.size(), 1);
+        if (next >= kNames.size()) name += std::to_string(next / kNames.size());
+        ++next;
+      } while (product && taken.contains(name));
+      tensor.name = tensor.output && form->outputs.size() == 1 ? "o" : name;
+    }
+}
+
+}  // namespace davinci::teacher
