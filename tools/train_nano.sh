@@ -18,6 +18,7 @@
 #             summaries and selections, each seen JUDGED_WEIGHT (default: 20) times an epoch (default: 0)
 #   HELD_OUT  held-out tasks of each split that the trained model answers (default: 200)
 #   EPOCHS    of training (default: 1)
+#   ASKED     what the trained model is asked: "combination style family right-card wrong-card own import feedback" (default: all)
 #   PROBES    held-out tasks that each checkpoint answers, judged (default: 0)
 #   SETS      further settings of the recipe: SETS="optimizer.learning_rate=1e-3 data.curriculum=0"
 set -euo pipefail
@@ -36,6 +37,7 @@ case $size in
     asking=recipes/nano_ci.toml; asked=(family right-card wrong-card) ;;
   *) echo "train_nano: size $size is not full or ci" >&2; exit 2 ;;
 esac
+[ -z "${ASKED:-}" ] || read -ra asked <<< "$ASKED"
 make_rows() {
   local split
   [ -n "${ROWS:-}" ] || limited "$davinci" synth pairs --count "$tasks" --with-cards "${CARDS:-0.3}" --selections "${SELECTIONS:-0.02}" --select 2 ${WITHOUT:+--without $WITHOUT} ${OWN:+--tasks $OWN} "${pairs[@]}" --out "$rows"

@@ -77,7 +77,7 @@ def equal(world):
     worst = []
     base = None
     full = ((2, 1), (3, 1), (2, 2), (3, 2)) if DEVICE == "cpu" else ((2, 1), (2, 2))
-    for name, sets, variants in (("full", (f'data.eval="{world.data}"',), full),
+    for name, sets, variants in (("full", (f'data.eval="{world.data}"',), full), ("muon", ("optimizer.kind=muon",), ((3, 1),)),
                                  ("lora", ("lora.rank=4", "lora.alpha=8", "model.init=pretrained"), ((2, 1), (2, 2)))):
         sets = (*COMMON, *sets, *((f"model.path={base}",) if base else ()))
         one = os.path.join(world.folder, name)

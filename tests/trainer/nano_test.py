@@ -79,8 +79,12 @@ def main():
         assert said.returncode == 2 and "models/davinci-nano" in said.stderr and "--model" in said.stderr, said
         os.mkdir(os.path.join(home, "models"))
         os.symlink(os.path.join(out, "davinci-nano"), os.path.join(home, "models", "davinci-nano"))
-        said = subprocess.run(bench, capture_output=True, text=True, env={**os.environ, "DAVINCI_HOME": home})
-        assert said.returncode == 0, said.stderr
+        for last in (False, True):  # a busy machine may leave a task undecided: the same command continues
+            said = subprocess.run(bench, capture_output=True, text=True, env={**os.environ, "DAVINCI_HOME": home})
+            if said.returncode != 3 or last:
+                break
+            print(said.stdout, said.stderr)
+        assert said.returncode == 0, said
         with open(os.path.join(out, "run", "recipe.toml")) as file:
             recipe = file.read()
         assert "max_tokens = 64" in recipe and "prompts/compact" in recipe, recipe

@@ -194,6 +194,7 @@ def main():
                     if heavy.any():
                         assert (after[name] - before[name]).abs().max() > 5e-4, f"{what} {name} did not move"
             report.append(f"{family} {kind}{' lora' if lora else ''} {worst:.1e}")
+    report.append(f"muon {muon(probe, device):.1e}")
     # A non-finite gradient is skipped and nothing moves.
     probe.ask("open", model=write_tiny(tempfile.mkdtemp()), device=device, compute="fp32")
     before = state(probe, "weights")
@@ -216,6 +217,55 @@ def main():
             assert word in str(error), error
     probe.close()
     print("largest difference from fp64, of the norm: " + "; ".join(report))
+
+
+def orthogonalised(matrix):
+    """Five Newton-Schulz iterations as torch.optim.Muon makes them, in the matrix's own type."""
+    x = matrix.T if matrix.shape[0] > matrix.shape[1] else matrix
+    x = x / x.norm().clamp(min=1e-7)
+    for _ in range(5):
+        gram = x @ x.T
+        x = 3.4445 * x + (-4.7750 * gram + 2.0315 * gram @ gram) @ x
+    return x.T if matrix.shape[0] > matrix.shape[1] else x
+
+
+def muon(probe, device):
+    """Updates of Muon against its formula in fp64, three in a row since momentum counts from the second on; the formula against
+    torch.optim.Muon, whose iterations in bf16 differ by a sixth of an update."""
+    decay, rate, beta, worst = 0.1, 2e-3, 0.95, 0.0
+    rng = random.Random("muon")
+    with tempfile.TemporaryDirectory() as folder:
+        model = make_model(make_config("qwen3", rng), folder, 11)
+        sequences, extra = make_batch(rng, model, "sft", 5)
+        probe.ask("open", model=folder, device=device, compute="fp32", weight_decay=decay, muon=True)
+        momenta = {}
+        for step in range(3):
+            probe.ask("sft", passes=passes_of("sft", sequences, extra, 5))
+            before, gradients = state(probe, "weights"), state(probe, "gradients")
+            outcome = probe.ask("step", lr=rate)
+            scale = min(1.0, 1.0 / (outcome["norm"] + 1e-6))
+            after, first, second = (state(probe, kind) for kind in ("weights", "first", "second"))
+            matrices = [n for n, w in before.items() if ".layers." in n and w.dim() == 2]
+            assert len(matrices) % 7 == 0 and len(matrices) < len(before)
+            for name in matrices:
+                gradient = gradients[name].double() * scale
+                momenta[name] = momenta.get(name, torch.zeros_like(gradient)).lerp(gradient, 1 - beta)
+                direction = orthogonalised(gradient.lerp(momenta[name], beta))
+                wanted = before[name].double() * (1 - rate * decay) - rate * 0.2 * max(direction.shape) ** 0.5 * direction
+                moved = (wanted - before[name]).norm().item()
+                off = (after[name] - wanted).norm().item() / moved
+                assert off < 1e-3, f"muon {name}, step {step}: off by {off:.1e} of the update"
+                assert (first[name] - momenta[name]).norm() <= 1e-5 * momenta[name].norm() and not second[name].any(), name
+                worst = max(worst, off)
+                if hasattr(torch.optim, "Muon") and step == 0:
+                    parameter = torch.nn.Parameter(before[name].clone())
+                    parameter.grad = (gradients[name] * scale).clone()
+                    torch.optim.Muon([parameter], lr=rate, weight_decay=decay, momentum=beta, adjust_lr_fn="match_rms_adamw").step()
+                    theirs = (parameter.detach() - wanted).norm().item() / moved
+                    assert theirs < 0.3, f"muon {name}: torch.optim.Muon differs by {theirs:.1e} of the update"
+            others = set(before) - set(matrices)
+            assert all(second[name].any() for name in others if gradients[name].any())
+    return worst
 
 
 def write_tiny(folder):

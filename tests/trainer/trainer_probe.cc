@@ -90,6 +90,7 @@ json Open(const json& in, std::unique_ptr<trainer::Learner>* learner) {
   options.lora.targets = in.value("lora_targets", options.lora.targets);
   options.adam.weight_decay = in.value("weight_decay", 0.01);
   options.adam.clip_norm = in.value("clip_norm", 1.0);
+  options.adam.muon = in.value("muon", false);
   options.adam.decay_all = in.value("decay_all", false);
   auto opened = trainer::OpenLearner(options);
   if (!opened.ok()) return Failure(opened.status());

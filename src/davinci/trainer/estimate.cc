@@ -19,6 +19,7 @@ int64_t LayerMatrices(const weights::ModelConfig& c) {
 CostEstimate EstimateMemory(const weights::ModelConfig& c, const LearnerOptions& options, bool bf16,
                             int64_t rows, int ranks) {
   CostEstimate estimate;
+  int64_t moments = 0;
   // Trained parameters whose gradients are finished together: those of a layer, or one outside.
   std::map<std::string, int64_t> together;
   for (const weights::TensorShape& tensor : weights::TensorShapes(c)) {
@@ -35,9 +36,10 @@ CostEstimate EstimateMemory(const weights::ModelConfig& c, const LearnerOptions&
     }
     estimate.trained_parameters += trained;
     constexpr std::string_view kLayers = "model.layers.";
-    together[tensor.name.starts_with(kLayers)
-                 ? tensor.name.substr(0, tensor.name.find('.', kLayers.size()))
-                 : tensor.name] += trained;
+    const bool in_layer = tensor.name.starts_with(kLayers);
+    moments += (options.adam.muon && in_layer && tensor.shape.size() == 2 ? 1 : 2) * trained;
+    together[in_layer ? tensor.name.substr(0, tensor.name.find('.', kLayers.size()))
+                      : tensor.name] += trained;
   }
   int64_t at_once = 0;
   for (const auto& [name, size] : together) at_once = std::max(at_once, size);
@@ -47,7 +49,7 @@ CostEstimate EstimateMemory(const weights::ModelConfig& c, const LearnerOptions&
   estimate.gradient_bytes = 4 * estimate.trained_parameters;
   if (options.zero_stage == 2 && ranks > 1)
     estimate.gradient_bytes = 4 * (estimate.trained_parameters / ranks + at_once);
-  estimate.moment_bytes = 8 * estimate.trained_parameters / ranks;
+  estimate.moment_bytes = 4 * moments / ranks;
   const bool cuda = bf16 && options.device != "cpu";
   const bool in_place = cuda && options.own_kernels && c.vocab_size % 8 == 0;
   // Of one layer and token: what is kept between forward and backward pass, less with the kernels

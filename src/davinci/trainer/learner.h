@@ -51,6 +51,9 @@ struct AdamOptions {
   double weight_decay = 0.01;
   bool decay_all = false;  // false: matrices only, not norms and biases
   double clip_norm = 1.0;  // of the gradient of all tensors together; 0: none
+  // Matrices of the layers are updated by Muon, all other tensors by AdamW.
+  bool muon = false;
+  double momentum = 0.95;  // Muon's
 };
 
 struct LoraOptions {

@@ -99,6 +99,13 @@ void ReadCommon(config::RecipeReader* reader, CommonSettings* settings) {
   reader->ReadChoice("optimizer.decay", &decay, {"matrices", "all"});
   adam.decay_all = decay == "all";
   reader->Read("optimizer.clip_norm", &adam.clip_norm);
+  std::string kind_of_update = adam.muon ? "muon" : "adamw";
+  reader->ReadChoice("optimizer.kind", &kind_of_update, {"adamw", "muon"});
+  adam.muon = kind_of_update == "muon";
+  reader->Read("optimizer.momentum", &adam.momentum);
+  Share(reader, "optimizer.momentum", adam.momentum);
+  if (adam.muon && learner.lora.rank > 0)
+    reader->Problem("optimizer.kind", "\"muon\" updates whole matrices; LoRA needs \"adamw\"");
   reader->Read("optimizer.zero_stage", &learner.zero_stage);
   if (learner.zero_stage != 1 && learner.zero_stage != 2)
     reader->Problem("optimizer.zero_stage", "must be 1 or 2");

@@ -84,8 +84,10 @@ class EngineImpl final : public Engine {
   }
 
   EngineFacts Facts() const override {
+    EngineFacts facts = facts_;
     const MutexLock lock(mutex_);
-    return facts_;
+    facts.kernels = kernels_;
+    return facts;
   }
   EngineCounters Counters() const override {
     const MutexLock lock(mutex_);
@@ -480,7 +482,8 @@ class EngineImpl final : public Engine {
   bool stopping_ DAVINCI_GUARDED_BY(mutex_) = false;
   bool started_ DAVINCI_GUARDED_BY(mutex_) = false;
   Status start_status_ DAVINCI_GUARDED_BY(mutex_);
-  EngineFacts facts_;  // written once, before started_
+  EngineFacts facts_;  // without kernels; written once, before started_
+  std::string kernels_ DAVINCI_GUARDED_BY(mutex_);  // written whenever the memory is opened
   EngineCounters counters_ DAVINCI_GUARDED_BY(mutex_);
   int num_running_ DAVINCI_GUARDED_BY(mutex_) = 0;
   std::thread thread_;
@@ -554,7 +557,7 @@ Status EngineImpl::OpenMemory() {
   }
   {
     const MutexLock lock(mutex_);
-    facts_.kernels = executor_->kernels();
+    kernels_ = executor_->kernels();
   }
   pacer_->Take();
   executor_->WarmUp([this] { pacer_->Between(); });

@@ -2,6 +2,7 @@
 
 #include <torch/csrc/autograd/custom_function.h>
 
+#include "davinci/model/torch/cuda_step.h"
 #include "davinci/model/torch/nvrtc_directories.h"
 
 namespace davinci::model {
@@ -12,7 +13,6 @@ using torch::autograd::AutogradContext;
 using torch::autograd::Function;
 using torch::autograd::variable_list;
 
-void CheckLaunch(const Status& status) { TORCH_CHECK(status.ok(), status.message()); }
 void* Address(const Tensor& x) { return x.defined() ? x.data_ptr() : nullptr; }
 float* Floats(const Tensor& x) { return x.defined() ? x.data_ptr<float>() : nullptr; }
 Tensor MakeParts(const Tensor& like, int64_t count, int64_t width) {

@@ -37,16 +37,19 @@ Result<Tensor> FusedAdamW::Squares(std::span<Slot* const> slots) {
   std::vector<int64_t> counts;
   for (Slot* slot : slots) {
     if (!slot->first.defined()) slot->first = at::zeros_like(slot->master.detach());
-    if (!slot->second.defined()) slot->second = at::zeros_like(slot->master.detach());
+    if (!slot->second.defined() && !slot->muon)
+      slot->second = at::zeros_like(slot->master.detach());
     counts.push_back(slot->master.numel());
   }
   const at::Device device = slots.front()->master.device();
   if (counts != counts_) {
     std::vector<int32_t> blocks;
+    updated_ = 0;
     for (size_t i = 0; i < counts.size(); ++i)
       for (int64_t begin = 0; begin < counts[i]; begin += TrainKernels::kUpdateChunk) {
         blocks.push_back(static_cast<int32_t>(i));
         blocks.push_back(static_cast<int32_t>(begin / TrainKernels::kUpdateChunk));
+        if (!slots[i]->muon) ++updated_;
       }
     blocks_ = at::tensor(blocks, at::kInt).to(device).view({-1, 2});
     counts_ = std::move(counts);
@@ -71,7 +74,7 @@ Result<Tensor> FusedAdamW::Squares(std::span<Slot* const> slots) {
 }
 
 Status FusedAdamW::Update(const Tensor& squares, double learning_rate, int64_t step) {
-  if (blocks_.size(0) == 0) return Status::Ok();
+  if (updated_ == 0) return Status::Ok();
   TrainKernels::AdamStep settings;
   settings.clip_norm = options_.clip_norm;
   settings.beta1 = options_.beta1;
@@ -81,7 +84,7 @@ Status FusedAdamW::Update(const Tensor& squares, double learning_rate, int64_t s
   settings.learning_rate = learning_rate;
   settings.step = step;
   return ops_.kernels().AdamW(ops_.stream(), table_.const_data_ptr<int64_t>(),
-                              blocks_.const_data_ptr<int32_t>(), blocks_.size(0),
+                              blocks_.const_data_ptr<int32_t>(), updated_,
                               squares.const_data_ptr<double>(), settings);
 }
 

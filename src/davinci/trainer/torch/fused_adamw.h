@@ -17,10 +17,11 @@ class FusedAdamW {
   FusedAdamW(const model::TrainOps* ops, const AdamOptions& options)
       : ops_(*ops), options_(options) {}
 
-  // Of the gradients of `slots`, which all have some, fp32 or bf16: fp64 [1] on the device.
+  // Of the gradients of `slots`, which all have some, fp32 or bf16: fp64 [1] on the device. Those
+  // of Muon come last.
   Result<at::Tensor> Squares(std::span<Slot* const> slots);
-  // Updates the slots of the last Squares(). `squares`: of all ranks together; where it is not
-  // finite nothing changes, which the caller learns from its value.
+  // Updates the slots of the last Squares() but Muon's. `squares`: of all ranks together; where it
+  // is not finite nothing changes, which the caller learns from its value.
   Status Update(const at::Tensor& squares, double learning_rate, int64_t step);
 
  private:
@@ -28,6 +29,7 @@ class FusedAdamW {
   const AdamOptions options_;
   std::vector<int64_t> counts_;  // of the slots that blocks_ is for
   at::Tensor blocks_;            // int32 [blocks, 2]
+  int64_t updated_ = 0;          // blocks of slots that Update() moves: the first
   at::Tensor table_;             // int64 [slots, kSlotWords]
 };
 

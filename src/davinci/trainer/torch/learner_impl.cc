@@ -151,6 +151,7 @@ Slot LearnerImpl::MakeSlot(std::vector<model::Transformer::Part> parts, int64_t 
   slot.parts = std::move(parts);
   slot.layer = layer;
   slot.decays = compute.dim() >= 2 || options_.adam.decay_all;
+  slot.muon = options_.adam.muon && layer >= 0 && compute.dim() == 2;
   compute.set_requires_grad(true);
   slot.compute = std::move(compute);
   optimizer_->Adopt(&slot);

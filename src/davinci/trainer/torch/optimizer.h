@@ -1,12 +1,10 @@
-// AdamW over slots, its state sharded over the ranks (ZeRO stage 1), or state and gradients (stage
-// 2).
+// AdamW, or Muon for matrices of the layers (muon.h), over slots, the state sharded over the ranks
+// (shards.h; ZeRO stage 1), or state and gradients (stage 2).
 //
-// The elements of a tensor, in memory order, are divided into as many equal shares as there are
-// ranks; the last ones are shorter. A rank holds masters and moments of its share alone. An update:
-// gradients are summed over the ranks, each getting its share (reduce-scatter); the norm of all
-// shares together decides about clipping, and about skipping on every rank alike; each rank updates
-// its share; the shares of the weights are gathered. With one rank a share is the whole tensor and
-// nothing is sent.
+// A rank holds masters and moments of its share alone. An update: gradients are summed over the
+// ranks, each getting its share; the norm of all shares together decides about clipping, and about
+// skipping on every rank alike; each rank updates its share; the shares of the weights are
+// gathered.
 //
 // Stage 1 sums gradients over the ranks in Step(). Stage 2 does it in Reduce(), which a pass calls
 // for each layer's slots as soon as they have their gradients: from then on a rank holds its share
@@ -16,7 +14,6 @@
 // same slots in the same order.
 #pragma once
 
-#include <functional>
 #include <memory>
 #include <span>
 #include <vector>
@@ -24,6 +21,8 @@
 #include "davinci/comm/communicator.h"
 #include "davinci/trainer/learner.h"
 #include "davinci/trainer/torch/fused_adamw.h"
+#include "davinci/trainer/torch/muon.h"
+#include "davinci/trainer/torch/shards.h"
 #include "davinci/trainer/torch/slot.h"
 
 namespace davinci::trainer {
@@ -32,7 +31,10 @@ class Optimizer {
  public:
   // `ranks`: nullptr for one rank; must outlive this.
   Optimizer(const AdamOptions& options, comm::Communicator* ranks, int zero_stage)
-      : options_(options), ranks_(ranks), shards_gradients_(ranks != nullptr && zero_stage == 2) {}
+      : options_(options),
+        shards_(ranks),
+        shards_gradients_(ranks != nullptr && zero_stage == 2),
+        muon_(options, &shards_) {}
   // Updates by kernels of our own from now on. `ops` must outlive this.
   void UseKernels(const model::TrainOps* ops) {
     fused_ = std::make_unique<FusedAdamW>(ops, options_);
@@ -59,41 +61,18 @@ class Optimizer {
   int64_t skipped = 0;
 
  private:
-  // Of the elements of a tensor.
-  struct Share {
-    int64_t begin = 0;
-    int64_t size = 0;
-    int64_t chunk = 0;  // of every rank, the missing elements of the last ones included
-  };
-  Share ShareOf(int64_t num_elements) const;
-  // Tensors that travel in one call: in a buffer that holds, rank by rank, the chunks of all.
-  struct Bucket {
-    std::vector<Slot*> slots;
-    int64_t chunk = 0;  // the sum of theirs
-  };
-  std::vector<Bucket> BucketsOf(std::span<Slot* const> slots) const;
-  // One tensor in equal shares: its own memory is the buffer.
-  bool IsWhole(const Bucket& bucket) const;
-  // The pieces of the buffer `all` that hold each rank's elements of each tensor; `parts` gets the
-  // same pieces of flat(slot), all elements in memory order. What is undefined is left out.
-  std::vector<at::Tensor> PartsOf(const Bucket& bucket, const at::Tensor& all,
-                                  const std::function<at::Tensor(const Slot&)>& flat,
-                                  std::vector<at::Tensor>* parts) const;
-  // Replaces the slots' gradients by this rank's shares of their sums over the ranks.
-  Status ReduceScatter(std::span<Slot* const> slots) const;
-  // The slots' weights from every rank's masters.
-  Status GatherWeights(std::span<Slot* const> slots) const;
-  // `squares` (fp64 [1]) becomes its sum over all ranks. `any`: whether this rank has gradients.
-  Status SumSquares(const at::Tensor& squares, bool any) const;
   // Each updates the slots, which all have gradients, unless the norm is not finite; returns it.
   Result<double> StepWithKernels(std::span<Slot* const> slots, bool any, double learning_rate);
   Result<double> StepWithAten(std::span<Slot* const> slots, bool any, double learning_rate);
-  // `whole`, contiguous, gets every rank's `share` of it.
-  Status Gather(const at::Tensor& share, const at::Tensor& whole) const;
+  // Returns the factor that clips gradients whose norm is `norm`.
+  double ClipScale(double norm) const;
+  // Does Muon's part of an update; AdamW's is done.
+  Status StepMuon(std::span<Slot* const> slots, double scale, double learning_rate) const;
 
   const AdamOptions options_;
-  comm::Communicator* const ranks_;
+  const Shards shards_;
   const bool shards_gradients_;
+  const Muon muon_;
   std::unique_ptr<FusedAdamW> fused_;  // null: ATen's
   bool reduced_any_ = false;           // this rank had gradients since the last update
 };
