@@ -170,6 +170,7 @@ def main():
                 program, _, protocol = what.rpartition(":")
                 if program not in known:  # what a machine finds out once, with a file that is not one of those that are measured
                     known[program] = caches / f"known-{len(known)}"
+                    known[program].mkdir()
                     warm = group_candidates.write(out / "warm", options.tasks, options.tasks, options.target)
                     judge(program, protocol, warm[:2], options, known[program], "warm-up")
                 cache = caches / f"{name}-{number}"

@@ -52,6 +52,10 @@ function(davinci_find_torch)
   # Behind the system's: the wheel brings its own fmt, which must not meet ours.
   target_compile_options(davinci_torch INTERFACE "SHELL:-idirafter ${root}/include")
   target_compile_definitions(davinci_torch INTERFACE _GLIBCXX_USE_CXX11_ABI=1)
+  if(DAVINCI_SANITIZE MATCHES "thread" AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+    # Its headers hold memory fences, which gcc's thread sanitizer does not see.
+    target_compile_options(davinci_torch INTERFACE -Wno-tsan)
+  endif()
   # libtorch_cuda registers its kernels when it is loaded; no symbol of it may be needed.
   target_link_options(davinci_torch INTERFACE -Wl,--no-as-needed -Wl,-rpath,${root}/lib)
   target_link_libraries(davinci_torch INTERFACE ${root}/lib/libtorch.so ${root}/lib/libtorch_cpu.so ${root}/lib/libc10.so)

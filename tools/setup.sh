@@ -293,7 +293,7 @@ compile_jobs() {
   local cores memory_gib
   cores=$(nproc)
   memory_gib=$(awk '/MemAvailable/ { print int($2 / 1048576) }' /proc/meminfo)
-  local by_memory=$((memory_gib / 2))  # GiB for a job: a unit with json, toml++ and gtest peaks near 1.3
+  local by_memory=$((memory_gib / 2))  # GiB for a job: an object of 24 files peaks near 1.8
   if ((by_memory < 1)); then by_memory=1; fi
   echo "${DAVINCI_JOBS:-$((cores < by_memory ? cores : by_memory))}"
 }

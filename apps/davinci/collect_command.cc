@@ -74,7 +74,7 @@ Result<runs::RunResult> RunPass(const CollectArguments& arguments, size_t number
   return ExecuteIn(flags, resolved, global, std::move(request), console->Events());
 }
 
-nlohmann::json Summary(const runs::RunResult& result) {
+nlohmann::json SummaryOf(const runs::RunResult& result) {
   int64_t trajectories = 0;
   int64_t turns = 0;
   int64_t correct = 0;
@@ -111,7 +111,7 @@ Result<bool> Run(const CollectArguments& arguments, const GlobalOptions& global,
     DAVINCI_ASSIGN_OR_RETURN(const runs::RunResult result,
                              RunPass(arguments, number, tasks, global, console));
     console->Done();
-    const nlohmann::json summary = Summary(result);
+    const nlohmann::json summary = SummaryOf(result);
     document[Plan()[number].name] = summary;
     if (!arguments.flags.json)
       fmt::print(

@@ -73,11 +73,11 @@ int Generate(GenerateArguments arguments) {
   const auto reply = Run(arguments, backbone->get());
   if (!reply.ok()) return FailCommand("generate", reply.status());
   if (arguments.json) {
-    nlohmann::json json = llm::ToJson(*reply);
-    json["prompt_tokens"] = reply->trace->prompt_tokens;
-    json["output_tokens"] = reply->trace->output_tokens;
-    json["logprobs"] = reply->trace->logprobs;
-    fmt::print("{}\n", JsonText(json, 2));
+    nlohmann::json document = llm::ToJson(*reply);
+    document["prompt_tokens"] = reply->trace->prompt_tokens;
+    document["output_tokens"] = reply->trace->output_tokens;
+    document["logprobs"] = reply->trace->logprobs;
+    fmt::print("{}\n", JsonText(document, 2));
   } else {
     fmt::print("\n");
   }

@@ -92,10 +92,10 @@ Result<std::vector<std::string>> ToFolder(Source& source, const ConvertOptions& 
   std::vector<std::string> written = {"config.json"};
   DAVINCI_RETURN_IF_ERROR(WriteFileAtomic(options.to / "config.json", JsonText(config, 2) + "\n"));
   if (source.tokenizer) {
-    for (const auto& [name, json] :
+    for (const auto& [name, document] :
          {std::pair("tokenizer.json", text::ToTokenizerJson(*source.tokenizer)),
           {"tokenizer_config.json", text::ToTokenizerConfig(*source.tokenizer)}}) {
-      DAVINCI_RETURN_IF_ERROR(WriteFileAtomic(options.to / name, JsonText(json, 1) + "\n"));
+      DAVINCI_RETURN_IF_ERROR(WriteFileAtomic(options.to / name, JsonText(document, 1) + "\n"));
       written.emplace_back(name);
     }
   }

@@ -67,7 +67,7 @@ int ExitCodeOf(Standing standing) {
   }
 }
 
-struct Outcome {
+struct ExampleOutcome {
   std::string name;
   Standing standing = Standing::kStands;
   std::string remark;
@@ -85,14 +85,14 @@ class Verifier {
       : options_(options), has_gpu_(!gpu::DeviceMonitor::Create()->devices().empty()) {}
 
   // One outcome per example.
-  std::vector<Outcome> Verify(const std::string& folder) {
+  std::vector<ExampleOutcome> Verify(const std::string& folder) {
     const auto seed = skill::ReadSeedFolder(folder);
     if (!seed.ok()) {
-      Outcome outcome;
+      ExampleOutcome outcome;
       outcome.name = folder;
       return {Ended(outcome, Standing::kBadInput, seed.status().message())};
     }
-    std::vector<Outcome> outcomes;
+    std::vector<ExampleOutcome> outcomes;
     for (const skill::SeedExample& example : seed->examples)
       if (IsAsked(example)) outcomes.push_back(VerifyExample(*seed, example));
     return outcomes;
@@ -107,8 +107,8 @@ class Verifier {
            (*recorded)->example_digest != example.example_digest;
   }
 
-  Outcome VerifyExample(const skill::SeedFolder& seed, const skill::SeedExample& example) {
-    Outcome outcome;
+  ExampleOutcome VerifyExample(const skill::SeedFolder& seed, const skill::SeedExample& example) {
+    ExampleOutcome outcome;
     outcome.name = seed.skill.name;
     if (seed.examples.size() > 1)
       outcome.name += fmt::format(" ({})", LanguageName(example.language));
@@ -158,7 +158,7 @@ class Verifier {
     const Interval& u = file.evidence.uplift;
     return std::log(u.high) - std::log(u.low);
   }
-  static Outcome Ended(Outcome outcome, Standing standing, std::string remark) {
+  static ExampleOutcome Ended(ExampleOutcome outcome, Standing standing, std::string remark) {
     outcome.standing = standing;
     outcome.remark = std::move(remark);
     return outcome;
@@ -166,7 +166,8 @@ class Verifier {
 
   // Nothing when a verdict is no evidence; `outcome` says why then.
   std::optional<skill::EvidenceFile> Measure(const skill::SeedFolder& seed,
-                                             const skill::SeedExample& example, Outcome* outcome) {
+                                             const skill::SeedExample& example,
+                                             ExampleOutcome* outcome) {
     std::optional<Evaluation> verdicts[2];
     for (int i = 0; i < 2; ++i) {
       auto verdict = Judge(outcome->name, example, i == 0 ? example.before : example.after);
@@ -176,7 +177,7 @@ class Verifier {
             verdict.status().message());
         return std::nullopt;
       }
-      if (verdict->outcome == davinci::Outcome::kJudgeError) {
+      if (verdict->outcome == Outcome::kJudgeError) {
         *outcome = Ended(*outcome, Standing::kJudgeFailed, verdict->message);
         return std::nullopt;
       }
@@ -243,7 +244,7 @@ std::string IntervalText(const std::optional<Interval>& uplift) {
 }
 
 // One line per skill as it ends; a table would have to wait for the last one.
-void Print(const Outcome& outcome, size_t name_width, bool color) {
+void Print(const ExampleOutcome& outcome, size_t name_width, bool color) {
   const TextStyle style = outcome.standing == Standing::kStands    ? TextStyle::kGood
                           : outcome.standing == Standing::kSkipped ? TextStyle::kDim
                                                                    : TextStyle::kBad;
@@ -261,7 +262,7 @@ void Print(const Outcome& outcome, size_t name_width, bool color) {
   std::fflush(stdout);
 }
 
-json OutcomeJson(const Outcome& outcome) {
+json OutcomeJson(const ExampleOutcome& outcome) {
   const auto interval = [](const std::optional<Interval>& uplift) -> json {
     if (!uplift) return nullptr;
     skill::Evidence evidence;
@@ -292,7 +293,7 @@ int RunVerify(const VerifyOptions& options) {
   int exit_code = 0;
   json outcomes = json::array();
   for (const std::string& folder : options.folders) {
-    for (const Outcome& outcome : verifier.Verify(folder)) {
+    for (const ExampleOutcome& outcome : verifier.Verify(folder)) {
       ++counts[static_cast<int>(outcome.standing)];
       exit_code = std::max(exit_code, ExitCodeOf(outcome.standing));
       outcomes.push_back(OutcomeJson(outcome));

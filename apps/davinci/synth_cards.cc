@@ -53,9 +53,8 @@ class CardWriter {
     DAVINCI_ASSIGN_OR_RETURN(const auto grammar, synth::LoadGrammar(folder));
     DAVINCI_ASSIGN_OR_RETURN(const auto styles, synth::LoadStyles(folder));
     DAVINCI_ASSIGN_OR_RETURN(const auto teacher, teacher::Teacher::Load(folder));
-    DAVINCI_ASSIGN_OR_RETURN(
-        const auto prelude,
-        agent::Prelude::Load(home / "python" / "davinci_runtime" / "prelude.py"));
+    DAVINCI_ASSIGN_OR_RETURN(const auto prelude,
+                             Prelude::Load(home / "python" / "davinci_runtime" / "prelude.py"));
     teacher::CardSettings settings;
     settings.language =
         arguments_.language == "cpp" ? teacher::Language::kCpp : teacher::Language::kTriton;
@@ -113,7 +112,7 @@ class CardWriter {
     return arguments_.language == "cpp" ? davinci::Language::kCpp : davinci::Language::kTriton;
   }
 
-  Status Add(const teacher::Card& card, const agent::Prelude& prelude,
+  Status Add(const teacher::Card& card, const Prelude& prelude,
              const teacher::CardSettings& settings, std::string* jobs, std::string* demos) {
     const std::string& name = card.skill.name;
     const std::string sidecar = teacher::DemoSidecar(card.task.text);

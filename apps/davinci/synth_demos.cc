@@ -122,8 +122,8 @@ class DemoWriter {
       if (arguments_.languages != std::vector<std::string>{"triton"})
         return InvalidArgument("--reply delta is for --language triton");
       DAVINCI_ASSIGN_OR_RETURN(const fs::path home, FindHome());
-      DAVINCI_ASSIGN_OR_RETURN(
-          prelude_, agent::Prelude::Load(home / "python" / "davinci_runtime" / "prelude.py"));
+      DAVINCI_ASSIGN_OR_RETURN(prelude_,
+                               Prelude::Load(home / "python" / "davinci_runtime" / "prelude.py"));
     }
     if (!arguments_.answers.empty()) DAVINCI_RETURN_IF_ERROR(ReadAnswers());
     const fs::path out = arguments_.out;
@@ -589,7 +589,7 @@ class DemoWriter {
   }
 
   DemoArguments arguments_;
-  std::optional<agent::Prelude> prelude_;                       // of --reply delta
+  std::optional<Prelude> prelude_;                              // of --reply delta
   std::map<std::string, std::vector<std::string>> answers_;     // by task
   std::map<std::string, std::map<std::string, double>> gains_;  // by language and skill
   std::map<std::string, Demo> demos_;

@@ -115,6 +115,19 @@ std::string Defining(std::string_view function, std::string_view arguments) {
                      AsValue(arguments));
 }
 
+// get_inputs() of several shapes, which a global selects; `sidecar` gets the lines that name them.
+std::string DefiningShapes(const std::vector<std::string>& inputs, std::string_view source,
+                           std::string* sidecar) {
+  std::string shape = "SHAPE";
+  while (source.find(shape) != std::string_view::npos) shape += '_';
+  std::string text = fmt::format("\n\n{} = 0\n\n\ndef get_inputs():\n    import torch\n", shape);
+  for (size_t i = 1; i < inputs.size(); ++i) {
+    text += fmt::format("    if {} == {}:\n        return {}\n", shape, i, AsValue(inputs[i]));
+    *sidecar += fmt::format("[[variants]]\n{} = {}\n", shape, i);
+  }
+  return text + fmt::format("    return {}\n", AsValue(inputs[0]));
+}
+
 // The sidecar's lines but for those that set one of `keys` at the top.
 std::string Without(std::string_view sidecar, const std::vector<std::string>& keys) {
   std::string kept;
@@ -138,9 +151,12 @@ std::string Without(std::string_view sidecar, const std::vector<std::string>& ke
 void AddEntryFlags(CLI::App* command, EntryFlags* flags) {
   command->add_option("--entry", flags->entry,
                       "The class or function of FILE to work on (or name it as FILE.py:NAME)");
-  command->add_option("--inputs", flags->inputs,
-                      "Arguments of forward as Python, where FILE has no get_inputs(): "
-                      "'torch.randn(8, 1024)' or 'x=torch.randn(8, 1024), scale=2'");
+  command
+      ->add_option("--inputs", flags->inputs,
+                   "Arguments of forward as Python, where FILE has no get_inputs(): "
+                   "'torch.randn(8, 1024)' or 'x=torch.randn(8, 1024), scale=2'; again for "
+                   "each further shape that kernels serve")
+      ->allow_extra_args(false);
   command->add_option("--init", flags->init,
                       "Arguments of the constructor as Python: '1024, bias=False'");
 }
@@ -182,7 +198,9 @@ Result<task::TaskEntry> TaskFromFile(const std::string& path, const EntryFlags& 
         "{}: no get_inputs(); say what {} is called with: --inputs 'torch.randn(8, 1024)'", file,
         entry.empty() ? "forward" : entry));
   if (!source.empty() && source.back() != '\n') source += '\n';
-  if (!flags.inputs.empty()) source += Defining("get_inputs", flags.inputs);
+  std::string shapes;
+  if (flags.inputs.size() == 1) source += Defining("get_inputs", flags.inputs[0]);
+  if (flags.inputs.size() > 1) source += DefiningShapes(flags.inputs, source, &shapes);
   if (!flags.init.empty()) source += Defining("get_init_inputs", flags.init);
   const std::string absolute = fs::absolute(file, error).lexically_normal().string();
   sidecar = Without(sidecar, {"origin"});
@@ -190,7 +208,8 @@ Result<task::TaskEntry> TaskFromFile(const std::string& path, const EntryFlags& 
   task::TaskEntry task;
   task.id = fs::path(file).stem().string() + (entry.empty() ? "" : "-" + entry);
   task.source = std::move(source);
-  task.sidecar = head + sidecar;
+  if (!sidecar.empty() && sidecar.back() != '\n') sidecar += '\n';
+  task.sidecar = head + sidecar + shapes;
   task.origin = absolute;
   return task;
 }

@@ -11,9 +11,10 @@
 namespace davinci::app {
 
 struct EntryFlags {
-  std::string entry;   // class or function; empty: what the file's name says behind ':'
-  std::string inputs;  // Python: arguments of forward
-  std::string init;    // Python: arguments of the constructor
+  std::string entry;  // class or function; empty: what the file's name says behind ':'
+  std::vector<std::string> inputs;  // Python: arguments of forward; those behind the first are
+                                    // further shapes
+  std::string init;                 // Python: arguments of the constructor
 
   bool given() const { return !entry.empty() || !inputs.empty() || !init.empty(); }
 };

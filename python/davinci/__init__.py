@@ -13,7 +13,7 @@ import importlib
 import os
 import pathlib
 import tempfile
-from typing import TYPE_CHECKING, Any, Callable
+from typing import TYPE_CHECKING, Any, Callable, Sequence
 
 from . import _program
 from ._errors import BadInput, DavinciError, NotReproducible
@@ -41,15 +41,17 @@ def __getattr__(name: str) -> Any:
     raise AttributeError(f"module 'davinci' has no attribute {name!r}")
 
 
-def optimize(module: Any, example_inputs: Any = None, *, llm: str | list[str] | None = None, model: str | None = None, target: str | None = None,
-             name: str | None = None, run: str | os.PathLike[str] | None = None, task_folder: str | os.PathLike[str] = "davinci-runs/tasks",
-             top: int | None = None, progress: bool | Callable[[str], None] = True, **options: Any) -> Any:
+def optimize(module: Any, example_inputs: Any = None, *, further_inputs: Sequence[Any] = (), llm: str | list[str] | None = None,
+             model: str | None = None, target: str | None = None, name: str | None = None, run: str | os.PathLike[str] | None = None,
+             task_folder: str | os.PathLike[str] = "davinci-runs/tasks", top: int | None = None,
+             progress: bool | Callable[[str], None] = True, **options: Any) -> Any:
     """The fastest kernel for a live module or function that the judge certifies. A language model writes it, or, without ``llm``, the expert's rules.
 
     ``module``: a torch.nn.Module, a function, or a task file ("net.py" or "net.py:Net"). ``example_inputs``: what it is called with, a tensor, a
     tuple of arguments, a dict of keyword arguments, or a function that draws them. Other tensors of the same shape, type and range are drawn for
-    each call; where values are structured (masks, sorted indices) the example itself is used. ``options`` are those of ``davinci optimize``:
-    ``turns=3``, ``budget_usd=2``, ``recipe="…"``, ``set={"run.seed": 1}``.
+    each call; where values are structured (masks, sorted indices) the example itself is used. ``further_inputs``: inputs of other shapes that the
+    kernel serves, too; ``example_inputs`` are those that are timed. ``options`` are those of ``davinci optimize``: ``turns=3``, ``budget_usd=2``,
+    ``recipe="…"``, ``set={"run.seed": 1}``.
 
     Returns an Optimized. With ``top=3`` the module is a whole model: its three most expensive submodules (``profile``) are optimised on the
     inputs that they get from it, all in one run, and an OptimizedModel comes back.
@@ -63,12 +65,14 @@ def optimize(module: Any, example_inputs: Any = None, *, llm: str | list[str] | 
 
         if name is not None:
             raise BadInput("name= names one task; with top= the submodules' paths name them")
+        if further_inputs:
+            raise BadInput("further_inputs= go with one module, and not with top=; optimise the submodule itself")
 
         def run_all(paths: list[str], where: str | None) -> dict[str, Any]:
             return _optimized(paths, {"llm": llm, "model": model, "target": target or where, "run": run, **options}, progress)
 
         return optimize_parts(module, example_inputs, top, pathlib.Path(task_folder), run_all)
-    path, given, task_target = _task(module, example_inputs, name, pathlib.Path(task_folder))
+    path, given, task_target = _task(module, example_inputs, name, pathlib.Path(task_folder), further_inputs)
     document = _optimized([path], {**given, "llm": llm, "model": model, "target": target or task_target, "run": run, **options}, progress)
     task = document["tasks"][0]
     if task.get("failed"):
@@ -132,15 +136,19 @@ def benchmark(tasks: str | os.PathLike[str], *, llm: str | list[str] | None = No
     return document
 
 
-def _task(module: Any, example_inputs: Any, name: str | None, folder: pathlib.Path) -> tuple[str, dict[str, str], str | None]:
+def _task(module: Any, example_inputs: Any, name: str | None, folder: pathlib.Path,
+          further: Sequence[Any] = ()) -> tuple[str, dict[str, list[str]], str | None]:
     """(the task's path, flags that belong to it, the target where its tensors are)"""
+    if not isinstance(further, (list, tuple)):
+        raise BadInput(f"further_inputs is a {type(further).__qualname__}; pass a list with the inputs of each further shape")
     if isinstance(module, (str, os.PathLike)):
-        if example_inputs is None:
+        if example_inputs is None and not further:
             return os.fspath(module), {}, None
-        if not isinstance(example_inputs, str):
+        texts = [example_inputs, *further]
+        if not all(isinstance(text, str) for text in texts):
             raise BadInput("inputs of a task file are Python text: 'torch.randn(8, 1024)'")
-        return os.fspath(module), {"inputs": example_inputs}, None
+        return os.fspath(module), {"inputs": texts}, None
     from ._live import write
 
-    task = write(module, example_inputs, folder, name)
+    task = write(module, example_inputs, folder, name, further)
     return str(task.path), {}, task.target

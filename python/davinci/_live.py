@@ -12,7 +12,7 @@ import re
 import sys
 import types
 import warnings
-from typing import Any, Callable, NamedTuple
+from typing import Any, Callable, NamedTuple, Sequence
 
 import torch
 
@@ -36,8 +36,9 @@ class Task(NamedTuple):
     model: torch.nn.Module | Callable[..., Any]
 
 
-def write(model: Any, inputs: Any, folder: pathlib.Path, name: str | None = None) -> Task:
-    """The task of a live module or function in a folder named after its content, so that the same module is the same task."""
+def write(model: Any, inputs: Any, folder: pathlib.Path, name: str | None = None, further: Sequence[Any] = ()) -> Task:
+    """The task of a live module or function in a folder named after its content, so that the same module is the same task. ``further``: inputs of
+    other shapes."""
     if isinstance(model, type):
         raise BadInput(f"{model.__qualname__} is a class; pass an instance of it, or a task file")
     collector = Collector()
@@ -54,7 +55,7 @@ def write(model: Any, inputs: Any, folder: pathlib.Path, name: str | None = None
     else:
         body, writer, described = "", worker.Writer(_path_of(collector, worker)), None
         title = name or model.__name__
-    inputs_text, examples = _inputs(model, inputs, collector, worker)
+    inputs_text, examples, variants = _all_inputs(model, [inputs, *further], collector, worker)
     function = "" if is_module else _base(model, collector) if is_importable(model) else collector.add(model)
     named = {key: writer.tensor(value) for key, value in {**collector.tensors, **examples}.items()}
     text = f'"""{title}, a live {"module" if is_module else "function"} that was handed to davinci."""\n' + collector.text() + body + inputs_text
@@ -67,6 +68,7 @@ def write(model: Any, inputs: Any, folder: pathlib.Path, name: str | None = None
         sidecar += ["inplace = true"] * _changes_its_arguments(model, inputs)
     elif not any(part.training for part in model.modules()):
         sidecar.append('mode = "eval"')  # a kernel's modules are constructed in training mode
+    sidecar += variants
     content = _digest([text, *sidecar, repr(described)], writer.tensors)
     safe = re.sub(r"\W", "_", title) or "module"
     place = folder / f"{safe}-{content[:12]}"
@@ -169,14 +171,32 @@ def _outline(model: torch.nn.Module) -> str:
     return "\n".join(line.replace("\\", "\\\\").replace('"""', "'''") for line in lines)
 
 
-def _inputs(model: Any, inputs: Any, collector: Collector, worker: Any) -> tuple[str, dict[str, torch.Tensor]]:
-    """(the text of get_inputs, the tensors that it has to take from the example)"""
+def _all_inputs(model: Any, shapes: list[Any], collector: Collector, worker: Any) -> tuple[str, dict[str, torch.Tensor], list[str]]:
+    """(the text of get_inputs, the tensors that it has to take from the examples, lines of the sidecar). A global selects the shape."""
+    if len(shapes) == 1 and isinstance(shapes[0], types.FunctionType) and shapes[0].__name__ == "get_inputs":
+        collector.add(shapes[0])
+        return "", {}, []
+    selector = "SHAPE"
+    while selector in collector._taken:
+        selector += "_"
+    text, examples, lines = "", {}, []
+    for number, inputs in [*enumerate(shapes)][::-1]:  # the first is returned where no other one is selected
+        value, taken = _inputs(model, inputs, collector, worker, f"example {number} " if number else "example ")
+        examples.update(taken)
+        indent = "        " if number else "    "
+        text += f"    if {selector} == {number}:\n" if number else ""
+        text += "".join(f"{indent}{line}\n" for line in f"return {value}".split("\n"))
+    for number in range(1, len(shapes)):
+        lines += ["", "[[variants]]", f"{selector} = {number}"]
+    return (f"\n\n{selector} = 0\n" if lines else "") + f"\n\ndef get_inputs():\n{text}", examples, lines
+
+
+def _inputs(model: Any, inputs: Any, collector: Collector, worker: Any, prefix: str) -> tuple[str, dict[str, torch.Tensor]]:
+    """(what get_inputs returns, as text; the tensors that it has to take from the example)"""
     if isinstance(inputs, types.FunctionType):
         if inputs.__name__ == "get_inputs":
-            collector.add(inputs)
-            return "", {}
-        made = collector.add(inputs)
-        return f"\n\ndef get_inputs():\n    return {made}()\n", {}
+            raise BadInput("with further_inputs a function that draws inputs needs another name than get_inputs")
+        return f"{collector.add(inputs)}()", {}
     examples: dict[str, torch.Tensor] = {}
 
     def text(value: Any, name: str) -> str:
@@ -186,11 +206,11 @@ def _inputs(model: Any, inputs: Any, collector: Collector, worker: Any) -> tuple
             drawn = worker.drawing(value.detach().cpu())
             if drawn is not None:
                 return str(drawn)
-            key = "example " + name
+            key = prefix + name
             examples[key] = value
             collector.import_from("davinci_worker", "live", "_live")
             shape = f"{str(value.dtype).removeprefix('torch.')} {tuple(value.shape)}"
-            return f"_live.tensor(__file__, {key!r}).clone()  # {shape}, as in the example\n        "
+            return f"_live.tensor(__file__, {key!r}).clone()  # {shape}, as in the example\n    "
         if isinstance(value, (list, tuple)) and not hasattr(value, "_fields"):
             inner = ", ".join(text(v, f"{name}[{i}]") for i, v in enumerate(value))
             return f"[{inner}]" if isinstance(value, list) else f"({inner}{',' if len(value) == 1 else ''})"
@@ -208,13 +228,13 @@ def _inputs(model: Any, inputs: Any, collector: Collector, worker: Any) -> tuple
     if isinstance(inputs, torch.Tensor):
         inputs = (inputs,)
     if isinstance(inputs, dict):
-        body = "".join(f"        {k!r}: {text(v, k)},\n" for k, v in inputs.items())
-        return f"\n\ndef get_inputs():\n    return {{\n{body}    }}\n", examples
+        body = "".join(f"    {k!r}: {text(v, k)},\n" for k, v in inputs.items())
+        return f"{{\n{body}}}", examples
     if not isinstance(inputs, (list, tuple)):
         raise BadInput(f"example inputs are a {type(inputs).__qualname__}; pass a tensor, a tuple of arguments, or a dict of keyword arguments")
     names = _argument_names(model, len(inputs))
-    body = "".join(f"        {text(v, n)},\n" for n, v in zip(names, inputs))
-    return f"\n\ndef get_inputs():\n    return [\n{body}    ]\n", examples
+    body = "".join(f"    {text(v, n)},\n" for n, v in zip(names, inputs))
+    return f"[\n{body}]", examples
 
 
 def _argument_names(model: Any, count: int) -> list[str]:

@@ -126,6 +126,16 @@ class Files(unittest.TestCase):
             verdict = self.judge("-r", "project/net.py:Net", "--init", init, "--inputs", inputs, "-c", "project/candidate.py")
             self.assertEqual((verdict["status"], verdict["correct"]), ("ok", True), verdict.get("message"))
 
+    def test_inputs_of_several_shapes(self):
+        (self.here / "project/net.toml").write_text('title = "a net"')  # the file's own sidecar counts
+        self.addCleanup((self.here / "project/net.toml").unlink)
+        inputs = [part for rows in (256, 7) for part in ("--inputs", f"torch.randn({rows}, 64), shift={{'by': torch.randn(64)}}")]
+        done = subprocess.run([self.davinci, "--python", sys.executable, "coverage", "project/net.py:Net", "--init", "64", *inputs, "-t", "cpu", "--json"],
+                              text=True, env=dict(os.environ, PYTHONPATH=str(self.here / "lib")), cwd=self.here, capture_output=True)
+        self.assertEqual(json.loads(done.stdout)["tasks"][0]["shapes"], {"named": 1, "own_kernels": 1, "without": []}, done.stdout)
+        verdict = self.judge("-r", "project/net.py:Net", "--init", "64", *inputs, "-c", "project/candidate.py")
+        self.assertEqual((verdict["status"], verdict["correct"]), ("ok", True), verdict.get("message"))
+
     def test_editable_installs_and_relative_imports(self):
         venv = self.here / "venv"
         subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(venv)], check=True)

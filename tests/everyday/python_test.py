@@ -22,6 +22,7 @@ import subprocess
 import sys
 import tempfile
 import textwrap
+import tomllib
 import unittest
 
 try:
@@ -237,15 +238,18 @@ class Python(unittest.TestCase):
         model, x = Cell().eval(), torch.randn(512, 1024)  # noqa: F821
         options = {**self.options, "llm": None, "rollouts": 2}
         for run in ("by_rules", "by_rules_again"):
-            result = davinci.optimize(model, (x,), run=self.here / run, progress=False, **options)
+            result = davinci.optimize(model, (x,), further_inputs=[(torch.randn(33, 1024),)], run=self.here / run, progress=False, **options)
             if result.found:
                 break
         self.assertTrue(result.found, result.remark)
         self.assertEqual(result.by, "expert")
-        self.assertIn("class ModelNew(Model):", result.kernel)
+        self.assertIn("class ModelNew_shape1(Model):", result.kernel)
         self.assertIn("class Steps(", result.kernel)
         self.assertNotIn("davinci_worker", result.kernel)
         made = result.module
+        with torch.no_grad():  # the kernel serves each shape that was given, and no other
+            self.assertEqual([made.why_reference(x[:rows]) is None for rows in (33, 512, 34)], [True, True, False])
+            torch.testing.assert_close(made(x[:33]), model(x[:33]), rtol=1e-4, atol=1e-4)
         self.assertIs(made.steps.weight, model.steps.weight)
         with torch.no_grad():
             self.assertIsNone(made.why_reference(x))
@@ -329,6 +333,20 @@ class Python(unittest.TestCase):
         self.assertTrue(0 <= drawn[0].min() and drawn[0].max() < 50 and not torch.equal(drawn[0], ids))
         self.assertTrue(torch.equal(drawn[1], mask))
         self.assertTrue(drawn[2].dtype is torch.float64 and 0 <= drawn[2].min() and drawn[2].max() <= 1)
+
+    def test_further_inputs_are_selected_by_a_global(self):
+        mask = torch.tril(torch.ones(5, 5)).bool()
+        task = _live.write(gated, (torch.randn(3, 8), 2), self.here / "tasks", further=[(torch.randn(7, 8), 2), {"x": mask, "power": 2}])
+        config = tomllib.loads(task.path.with_suffix(".toml").read_text())
+        self.assertEqual(config["variants"], [{"SHAPE": 1}, {"SHAPE": 2}])
+        spec = importlib.util.spec_from_file_location("shapes_task", task.path)
+        module = sys.modules["shapes_task"] = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(module)
+        self.assertEqual(module.get_inputs()[0].shape, (3, 8))
+        module.SHAPE = 1
+        self.assertEqual(module.get_inputs()[0].shape, (7, 8))
+        module.SHAPE = 2
+        self.assertTrue(torch.equal(module.get_inputs()["x"], mask))
 
     def answers_the_same(self, model, inputs):
         """The module that is made again gives the answer of the original. Returns the text of its task."""

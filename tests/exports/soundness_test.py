@@ -24,6 +24,16 @@ HONEST = {"cpu": ["gelu_scale_bias", "layer_norm"], "cuda": ["softmax_rows_nvrtc
 KERNELS_ALONE = {"cpu": ["scaled.cpp"], "cuda": ["scaled.cu", "scaled_triton.py"]}
 # Tasks of examples/; the last of their recorded replies holds a kernel of several times the reference's speed.
 OPTIMIZED = {"cpu": ["gated_gelu"], "cuda": ["gated_gelu"]}
+# One leaves out what the reference does not use, one draws the weights itself, and one cannot run from its export.
+HEAD = "import torch\nfrom torch import nn\n\n\nclass ModelNew(nn.Module):\n    def __init__(self, n):\n        super().__init__()\n"
+DRAWN = "        nn.Linear(n, n)\n        self.pair = (nn.Linear(n, n, bias=False), nn.Linear(n, n, bias=False))\n"
+FORWARD = "\n    def forward(self, x):\n        return 2.0 * ({0}(x) + {1}(x))\n"
+OTHER_WEIGHTS = {
+    "unused": HEAD + "".join(f"        self.{part} = nn.Linear(n, n, bias=False)\n" for part in ("one", "other")) +
+    FORWARD.format("self.one", "self.other"),
+    "drawn": HEAD + DRAWN + FORWARD.format("self.pair[0]", "self.pair[1]"),
+    "late": HEAD + DRAWN + "        import sys\n        if 'exported' in sys.modules:\n            raise RuntimeError('not here')\n" +
+    FORWARD.format("self.pair[0]", "self.pair[1]")}
 OPTIONS = argparse.Namespace()
 
 
@@ -36,11 +46,12 @@ class Soundness(unittest.TestCase):
     def setUpClass(cls):
         scratch = tempfile.TemporaryDirectory(prefix="exports")
         cls.addClassCleanup(scratch.cleanup)
-        cls.folder = Path(scratch.name)
+        cls.folder, cls.said = Path(scratch.name), None
 
-    def davinci(self, *arguments):
-        return subprocess.run([OPTIONS.davinci, *map(str, arguments), "-t", OPTIONS.target], cwd=self.folder, capture_output=True, text=True,
-                              env={**os.environ, "DAVINCI_CACHE_DIR": str(self.folder / "cache")})
+    @classmethod
+    def davinci(cls, *arguments):
+        return subprocess.run([OPTIONS.davinci, *map(str, arguments), "-t", OPTIONS.target], cwd=cls.folder, capture_output=True, text=True,
+                              env={**os.environ, "DAVINCI_CACHE_DIR": str(cls.folder / "cache")})
 
     def attack(self, export, said=""):
         self.assertTrue(export.exists(), said)
@@ -59,18 +70,32 @@ class Soundness(unittest.TestCase):
                   f"{report['guard_us']:.1f} µs per call")
         self.assertLess(report["guard_us"], 200)  # tens at most on a quiet machine
 
+    @classmethod
+    def judged(cls):
+        """What the judge said to all candidates; their exports lie in exports/. One process judges them."""
+        if cls.said is None:
+            rows = {row["name"]: row for row in tomllib.loads((ROOT / "tests/honest/manifest.toml").read_text())["kernel"]}
+            cls.honest = [name for name, row in rows.items() if row["target"] == OPTIONS.target] if OPTIONS.all else \
+                [OPTIONS.only] if OPTIONS.only else HONEST[OPTIONS.target]
+            pairs = {name: (ROOT / "tasks" / (rows[name]["task"] + ".py"), ROOT / "tests/honest" / rows[name]["file"]) for name in cls.honest}
+            if not OPTIONS.only and OPTIONS.target == "cpu":
+                for name, text in OTHER_WEIGHTS.items():
+                    (cls.folder / f"{name}.py").write_text(text)
+                pairs |= {name: (HERE / "weights_task.py", cls.folder / f"{name}.py") for name in OTHER_WEIGHTS}
+            jobs = [{"id": name, "reference": str(task), "candidate": str(candidate), "target": OPTIONS.target, "protocol": "screening"}
+                    for name, (task, candidate) in pairs.items()]
+            (cls.folder / "jobs.jsonl").write_text("".join(json.dumps(job) + "\n" for job in jobs))
+            done = cls.davinci("judge", "--batch", "jobs.jsonl", "-j", "2", "-o", "out.jsonl", "--export", "exports")
+            cls.verdicts = {row["id"]: row["status"] for row in map(json.loads, (cls.folder / "out.jsonl").read_text().splitlines())}
+            cls.said = done.stderr
+            assert done.returncode == 0 and cls.verdicts == dict.fromkeys(pairs, "ok"), (cls.verdicts, done.stderr)
+        return cls.said
+
     def test_exports_of_honest_kernels(self):
-        rows = {row["name"]: row for row in tomllib.loads((ROOT / "tests/honest/manifest.toml").read_text())["kernel"]}
-        names = [name for name, row in rows.items() if row["target"] == OPTIONS.target] if OPTIONS.all else \
-            [OPTIONS.only] if OPTIONS.only else HONEST[OPTIONS.target]
-        jobs = [{"id": name, "reference": str(ROOT / "tasks" / (rows[name]["task"] + ".py")),
-                 "candidate": str(ROOT / "tests/honest" / rows[name]["file"]), "target": OPTIONS.target, "protocol": "screening"} for name in names]
-        (self.folder / "jobs.jsonl").write_text("".join(json.dumps(job) + "\n" for job in jobs))
-        done = self.davinci("judge", "--batch", "jobs.jsonl", "-j", "2", "-o", "out.jsonl", "--export", "exports")
-        self.assertEqual(done.returncode, 0, done.stderr)
-        for name in names:
+        said = self.judged()
+        for name in self.honest:
             with self.subTest(name):
-                self.attack(self.folder / "exports" / f"{name}.py", done.stderr)
+                self.attack(self.folder / "exports" / f"{name}.py", said)
 
     def test_exports_are_copied_pickled_saved_and_compiled(self):
         if OPTIONS.only or OPTIONS.target != "cpu":
@@ -88,17 +113,8 @@ class Soundness(unittest.TestCase):
         self.assertIn((ROOT / "tasks" / (row["task"] + ".py")).read_text(), text)  # as it is, to be read
 
     def test_kernels_with_other_weights_than_the_reference_run_from_their_exports(self):
-        """One leaves out what the reference does not use, one draws the weights itself, and one cannot run from its export."""
         if OPTIONS.only or OPTIONS.target != "cpu":
             self.skipTest("once")
-        head = "import torch\nfrom torch import nn\n\n\nclass ModelNew(nn.Module):\n    def __init__(self, n):\n        super().__init__()\n"
-        drawn = "        nn.Linear(n, n)\n        self.pair = (nn.Linear(n, n, bias=False), nn.Linear(n, n, bias=False))\n"
-        forward = "\n    def forward(self, x):\n        return 2.0 * ({0}(x) + {1}(x))\n"
-        kernels = {"unused": head + "".join(f"        self.{part} = nn.Linear(n, n, bias=False)\n" for part in ("one", "other")) +
-                   forward.format("self.one", "self.other"),
-                   "drawn": head + drawn + forward.format("self.pair[0]", "self.pair[1]"),
-                   "late": head + drawn + "        import sys\n        if 'exported' in sys.modules:\n            raise RuntimeError('not here')\n" +
-                   forward.format("self.pair[0]", "self.pair[1]")}
         uses = ("import importlib.util, sys, torch; spec = importlib.util.spec_from_file_location('used', sys.argv[1])\n"
                 "m = importlib.util.module_from_spec(spec); sys.modules['used'] = m; spec.loader.exec_module(m)\n"
                 "torch.set_grad_enabled(False); net = m.ModelNew(128); x = torch.randn(64, 128)\n"
@@ -109,15 +125,13 @@ class Soundness(unittest.TestCase):
                 "net.one.weight.mul_(2)\n"
                 "torch.testing.assert_close(net(x), m._guard.reference_of(net)(x), rtol=1e-4, atol=1e-5)\n"
                 "print(net.why_reference(x) is None)\n")
-        for name, text in kernels.items():
+        said = self.judged()
+        for name in OTHER_WEIGHTS:
             with self.subTest(name):
-                (self.folder / f"{name}.py").write_text(text)
-                export = self.folder / f"{name}_export.py"
-                done = self.davinci("judge", "-r", HERE / "weights_task.py", "-c", f"{name}.py", "-p", "screening", "--export", export)
-                self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
-                self.assertEqual(export.exists(), name != "late", done.stderr)
+                export = self.folder / "exports" / f"{name}.py"
+                self.assertEqual(export.exists(), name != "late", said)
                 if name == "late":
-                    self.assertIn("would run the reference: the kernel could not be made: RuntimeError: not here", done.stderr)
+                    self.assertIn("would run the reference: the kernel could not be made: RuntimeError: not here", said)
                     continue
                 used = subprocess.run([python(), "-W", "ignore", "-c", uses, str(export)], capture_output=True, text=True)
                 self.assertEqual(used.returncode, 0, used.stderr[-2000:])

@@ -1,11 +1,11 @@
-// main() of a fuzz target when libFuzzer is not linked: every seed of a corpus as it is, then
-// seeded mutations of the seeds, the same on every machine and in every run.
+// Runs a fuzz target when libFuzzer is not linked: every seed of a corpus as it is, then seeded
+// mutations of the seeds, the same on every machine and in every run.
 //
-//   fuzz_<name> <corpus folder or file>... [--inputs N] [--seconds S] [--seed X]
+//   fuzz_smoke <target> <corpus folder or file>... [--inputs N] [--seconds S] [--seed X]
 //
 // Stops after N inputs, or after S seconds where S is given (it says which). A crash, or an input
-// that takes longer than kHangSeconds, writes the input to crash-<name> and fails; the file given
-// as the only argument reproduces it.
+// that takes longer than kHangSeconds, writes the input to crash-fuzz_<target> and fails; the
+// target and that file as the only arguments reproduce it.
 #include <fcntl.h>
 #include <signal.h>
 #include <unistd.h>
@@ -24,8 +24,7 @@
 
 #include "davinci/base/files.h"
 #include "davinci/base/rng.h"
-
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size);
+#include "smoke_targets.h"
 
 namespace {
 
@@ -34,6 +33,7 @@ namespace fs = std::filesystem;
 constexpr unsigned kHangSeconds = 5;
 constexpr size_t kLargestInput_bytes = 64 << 10;
 
+FuzzTarget target = nullptr;
 // What a signal handler may touch: the input being tried, and where to leave it.
 const char* current_data = nullptr;
 size_t current_size = 0;
@@ -61,7 +61,7 @@ void Try(const std::string& input) {
   current_data = input.data();
   current_size = input.size();
   ::alarm(kHangSeconds);
-  LLVMFuzzerTestOneInput(reinterpret_cast<const uint8_t*>(input.data()), input.size());
+  target(reinterpret_cast<const uint8_t*>(input.data()), input.size());
   ::alarm(0);
 }
 
@@ -158,7 +158,16 @@ int main(int argc, char** argv) {
   double seconds = std::numeric_limits<double>::infinity();
   uint64_t seed = 1;
   std::vector<std::string> seeds;
-  for (int i = 1; i < argc; ++i) {
+  const std::string name = argc > 1 ? argv[1] : "";
+  const auto found = FuzzTargets().find(name);
+  if (found == FuzzTargets().end()) {
+    std::fprintf(stderr, "fuzz: no target \"%s\"; there are:", name.c_str());
+    for (const auto& [known, _] : FuzzTargets()) std::fprintf(stderr, " %s", known.c_str());
+    std::fprintf(stderr, "\n");
+    return 2;
+  }
+  target = found->second;
+  for (int i = 2; i < argc; ++i) {
     const std::string_view arg = argv[i];
     const bool has_value = i + 1 < argc;
     if (arg == "--inputs" && has_value) {
@@ -193,7 +202,7 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "fuzz: the corpus is empty\n");
     return 2;
   }
-  std::snprintf(crash_path, sizeof(crash_path), "crash-%s", fs::path(argv[0]).filename().c_str());
+  std::snprintf(crash_path, sizeof(crash_path), "crash-fuzz_%s", name.c_str());
   // A parser that recurses too deep dies of a full stack: the handler needs one of its own.
   static char handler_stack[64 << 10];
   const stack_t alternative{handler_stack, 0, sizeof(handler_stack)};

@@ -48,6 +48,12 @@ DAVINCI = []
 
 
 class Messages(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        # One for all tests: most of them ask about the same task and the same two kernels.
+        cls.cache = tempfile.TemporaryDirectory(prefix="messages-cache")
+        cls.addClassCleanup(cls.cache.cleanup)
+
     def setUp(self):
         scratch = tempfile.TemporaryDirectory(prefix="messages")
         self.addCleanup(scratch.cleanup)
@@ -58,7 +64,7 @@ class Messages(unittest.TestCase):
         (self.folder / name).write_text(text, encoding="utf-8")
 
     def environment(self):
-        return {**os.environ, "DAVINCI_CACHE_DIR": str(self.folder / "cache"), "DAVINCI_LIBRARY": str(self.folder / "none.db")}
+        return {**os.environ, "DAVINCI_CACHE_DIR": self.cache.name, "DAVINCI_LIBRARY": str(self.folder / "none.db")}
 
     def davinci(self, *arguments):
         return subprocess.run([*DAVINCI, *arguments], cwd=self.folder, capture_output=True, text=True,

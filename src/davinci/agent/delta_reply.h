@@ -4,42 +4,16 @@
 //
 //   the task's file | its sizes of the target | what the reply names of the prelude | the reply
 //
-// The prelude is python/davinci_runtime/prelude.py: imports and definitions, each of which stands
-// alone or names others. A name of it that the task's file binds too gets another one, in the
-// prelude and in the reply. Pure but for Load; threads may share a Prelude.
+// A name of the prelude (data/prelude.h) that the task's file binds too gets another one, in the
+// prelude and in the reply. Pure.
 #pragma once
 
-#include <filesystem>
 #include <string>
-#include <utility>
-#include <vector>
 
 #include "davinci/agent/task_brief.h"
-#include "davinci/base/status.h"
+#include "davinci/data/prelude.h"
 
 namespace davinci::agent {
-
-class Prelude {
- public:
-  static Result<Prelude> Load(const std::filesystem::path& file);
-  static Result<Prelude> Parse(std::string text, const std::string& name);
-
-  struct Piece {
-    std::string name;  // that it binds
-    std::string text;  // ends with a line end
-  };
-  const std::vector<Piece>& imports() const { return imports_; }
-  const std::vector<Piece>& definitions() const { return definitions_; }
-  // SHA-256 of the file.
-  const std::string& hash() const { return hash_; }
-
- private:
-  std::vector<Piece> imports_, definitions_;
-  std::string hash_;
-};
-
-// The names that a Python text binds in lines of its own: imports, assignments, def, class.
-std::vector<std::string> NamesBoundAtTop(const std::string& text);
 
 // `reply`: the code of the reply (llm/code_extraction.h). The brief gives the task's file and
 // sizes.

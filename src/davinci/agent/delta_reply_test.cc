@@ -9,7 +9,6 @@
 namespace davinci::agent {
 namespace {
 
-using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
@@ -28,19 +27,6 @@ TaskBrief TaskOf(const std::string& reference) {
   TaskBrief task;
   task.reference = reference;
   return task;
-}
-
-TEST(Prelude, DefinitionsHaveTheirDecoratorsAndImportsTheirNames) {
-  const Prelude prelude = SmallPrelude();
-  std::vector<std::string> names, imports;
-  for (const auto& piece : prelude.definitions()) names.push_back(piece.name);
-  for (const auto& piece : prelude.imports()) imports.push_back(piece.name);
-  EXPECT_THAT(names, ElementsAre("half", "Launch", "alone"));
-  EXPECT_THAT(imports, ElementsAre("math", "tl", "driver"));
-  EXPECT_EQ(prelude.definitions()[2].text,
-            "@decorated\ndef alone(x):\n    # half of nothing\n    return x\n");
-  EXPECT_FALSE(Prelude::Parse("import math\n", "prelude.py").ok());
-  EXPECT_FALSE(Prelude::Parse("import math, os\n\ndef f():\n    pass\n", "prelude.py").ok());
 }
 
 TEST(AssembleCandidate, FileHasTaskSizesWhatTheReplyNamesAndTheReply) {
@@ -69,13 +55,6 @@ TEST(AssembleCandidate, DefinitionsOfTheReplyWin) {
   const std::string file = AssembleCandidate(SmallPrelude(), TaskOf("class Model: pass\n"),
                                              "def half(x):\n    return x\n\n\nhalf(1)\n");
   EXPECT_THAT(file, Not(HasSubstr("math.floor")));
-}
-
-TEST(NamesBoundAtTop, ImportsAssignmentsAndDefinitionsAreFound) {
-  EXPECT_THAT(NamesBoundAtTop("import torch.nn as nn\nfrom math import pi, tau as t  # two\n"
-                              "A, B = 1, 2\nrate: float = 3.0\nif x == 2:\n    inner = 1\n"
-                              "def f(a=1):\n    b = 2\n@cached\nclass Net(nn.Module):\n"),
-              ElementsAre("nn", "pi", "t", "A", "B", "rate", "f", "Net"));
 }
 
 TEST(PolicyAgent, DeltaIsAskedForKernelsAndForwardAlone) {

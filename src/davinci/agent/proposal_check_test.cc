@@ -6,7 +6,7 @@
 namespace davinci::agent {
 namespace {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 skill::Skill Good() {
   skill::Skill skill;

@@ -6,7 +6,7 @@
 namespace davinci::agent {
 namespace {
 
-using testing::ElementsAre;
+using ::testing::ElementsAre;
 
 TEST(DedupeSchemes, MergesEqualSetsAndKeepsTheFirstOrder) {
   const auto result = DedupeSchemes({{{"a", "b"}}, {{"c"}}, {{"b", "a"}}, {}, {{"c"}}});

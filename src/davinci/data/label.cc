@@ -87,12 +87,12 @@ constexpr std::array<LabelRow, 28> kLabels = {{
 }};
 // clang-format on
 
-constexpr bool InOrder() {
+constexpr bool LabelsInOrder() {
   for (size_t i = 0; i < kLabels.size(); ++i)
     if (kLabels[i].label != static_cast<Label>(i)) return false;
   return true;
 }
-static_assert(InOrder());
+static_assert(LabelsInOrder());
 static_assert(kLabels.back().label == Label::kImplausibleReport);
 
 // Splits "a <name> b" into what stands before the first name and after its end; false: no name.

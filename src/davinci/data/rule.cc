@@ -64,12 +64,12 @@ constexpr std::array<RuleRow, 23> kRules = {{
 }};
 // clang-format on
 
-constexpr bool InOrder() {
+constexpr bool RulesInOrder() {
   for (size_t i = 0; i < kRules.size(); ++i)
     if (kRules[i].rule != static_cast<Rule>(i)) return false;
   return true;
 }
-static_assert(InOrder());
+static_assert(RulesInOrder());
 static_assert(kRules.back().rule == Rule::kKevin);
 
 }  // namespace

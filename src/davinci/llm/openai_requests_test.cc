@@ -120,11 +120,9 @@ TEST_F(OpenAiClientTest, KeyInGarbageIsScrubbedToo) {
 }
 
 TEST_F(OpenAiClientTest, HeadersAndMembersOfTheUserAreSent) {
-  std::string team, key;
-  HttpServer server([&](const httplib::Request& request, auto& response) {
-    team = request.get_header_value("X-Team");
-    key = request.get_header_value("api-key");
-    if (team == "refused") return Fail(response, 400, "no entry for " + key);
+  HttpServer server([](const httplib::Request& request, auto& response) {
+    if (request.get_header_value("X-Team") == "refused")
+      return Fail(response, 400, "no entry for " + request.get_header_value("api-key"));
     StreamText(response, "ok");
   });
   OpenAiOptions options = Quick({server.url()});
@@ -134,8 +132,8 @@ TEST_F(OpenAiClientTest, HeadersAndMembersOfTheUserAreSent) {
   Request request = Ask();
   request.max_tokens = 100;
   ASSERT_TRUE(Client(options)->Generate(request, {}).ok());
-  EXPECT_EQ(team, "kernels");
-  EXPECT_EQ(key, "gateway-secret-1");
+  EXPECT_THAT(server.HeaderValues("X-Team"), ElementsAre("kernels"));
+  EXPECT_THAT(server.HeaderValues("api-key"), ElementsAre("gateway-secret-1"));
   EXPECT_EQ(server.requests()[0]["reasoning_effort"], "low");
   EXPECT_EQ(server.requests()[0]["max_tokens"], 5);
 

@@ -18,7 +18,9 @@ namespace {
 using Json = nlohmann::json;
 constexpr int kFormatVersion = 1;
 
-std::string Quoted(std::string_view label) { return '"' + Ellipsize(Printable(label), 200) + '"'; }
+std::string QuotedLabel(std::string_view label) {
+  return '"' + Ellipsize(Printable(label), 200) + '"';
+}
 
 // Short hashes of the parts of a request, so that a mismatch can be named.
 std::map<std::string, std::string> PartsOf(const Request& request) {
@@ -152,7 +154,7 @@ Result<Reply> Recording::Find(const Request& request) const {
   const auto found = by_label_.find(request.label);
   if (found == by_label_.end()) {
     return NotFound(fmt::format("no recorded reply for {} (the recording has {} others)",
-                                Quoted(request.label), size()));
+                                QuotedLabel(request.label), size()));
   }
   const std::string hash = ContentHash(request);
   for (const bool exact : {true, false}) {
@@ -165,12 +167,12 @@ Result<Reply> Recording::Find(const Request& request) const {
       "the recorded reply for {} answers another request; what differs: {}. Record again, or "
       "replay "
       "with the settings and version that recorded it",
-      Quoted(request.label), Differences(found->second.back().parts, PartsOf(request))));
+      QuotedLabel(request.label), Differences(found->second.back().parts, PartsOf(request))));
 }
 
 Result<std::pair<Reply, std::string>> Recording::Draw(std::string_view label) const {
   const auto nothing = [&] {
-    return NotFound(fmt::format("no recorded reply to draw from for {}", Quoted(label)));
+    return NotFound(fmt::format("no recorded reply to draw from for {}", QuotedLabel(label)));
   };
   const auto asked = ParseTurnId(label);
   if (!asked.ok()) return nothing();
@@ -211,7 +213,7 @@ RecordedBackbone::RecordedBackbone(Recording recording, std::string name, Ledger
     : recording_(std::move(recording)), name_(std::move(name)), ledger_(ledger), gaps_(gaps) {}
 
 Result<Reply> RecordedBackbone::Generate(const Request& request, const CancelToken& cancel) {
-  if (cancel.stop_requested()) return Cancelled("generating " + Quoted(request.label));
+  if (cancel.stop_requested()) return Cancelled("generating " + QuotedLabel(request.label));
   auto reply = recording_.Find(request);
   if (gaps_ == RecordingGaps::kDraw && reply.status().code() == StatusCode::kNotFound) {
     auto drawn = recording_.Draw(request.label);

@@ -36,7 +36,7 @@ class HttpServer {
                     {
                       const MutexLock lock(mutex_);
                       requests_.push_back(request.body);
-                      authorizations_.push_back(request.get_header_value("Authorization"));
+                      headers_.push_back(request.headers);
                     }
                     chat(request, response);
                   });
@@ -63,10 +63,17 @@ class HttpServer {
     for (const std::string& body : requests_) parsed.push_back(nlohmann::json::parse(body));
     return parsed;
   }
-  std::vector<std::string> authorizations() const {
+  // Returns this header of each request; "" where a request had none.
+  std::vector<std::string> HeaderValues(const std::string& name) const {
     const MutexLock lock(mutex_);
-    return authorizations_;
+    std::vector<std::string> values;
+    for (const httplib::Headers& headers : headers_) {
+      const auto found = headers.find(name);
+      values.push_back(found == headers.end() ? "" : found->second);
+    }
+    return values;
   }
+  std::vector<std::string> authorizations() const { return HeaderValues("Authorization"); }
   size_t num_requests() const {
     const MutexLock lock(mutex_);
     return requests_.size();
@@ -76,9 +83,9 @@ class HttpServer {
   std::unique_ptr<httplib::Server> server_;
   int port_ = 0;
   std::thread thread_;
-  mutable Mutex mutex_;  // guards what follows
-  std::vector<std::string> requests_;
-  std::vector<std::string> authorizations_;
+  mutable Mutex mutex_;
+  std::vector<std::string> requests_ DAVINCI_GUARDED_BY(mutex_);  // their bodies
+  std::vector<httplib::Headers> headers_ DAVINCI_GUARDED_BY(mutex_);
 };
 
 // One event of a stream.

@@ -11,7 +11,7 @@ namespace {
 using testing::DoubleNear;
 using testing::ElementsAre;
 
-auto Near(double v) { return DoubleNear(v, 1e-12); }
+auto Exactly(double v) { return DoubleNear(v, 1e-12); }
 
 // r = 0, 0, 1; V = 0.5, 0.6, 0.8; gamma 1, lambda 0.95:
 // d3 = 1 - 0.8 = 0.2; d2 = 0.8 - 0.6 = 0.2; d1 = 0.6 - 0.5 = 0.1
@@ -20,8 +20,8 @@ TEST(Gae, MatchesAHandComputation) {
   const double r[] = {0, 0, 1};
   const double v[] = {0.5, 0.6, 0.8};
   const GaeResult g = GeneralisedAdvantages(r, v, 1, 0.95);
-  EXPECT_THAT(g.advantages, ElementsAre(Near(0.4705), Near(0.39), Near(0.2)));
-  EXPECT_THAT(g.returns, ElementsAre(Near(0.9705), Near(0.99), Near(1.0)));
+  EXPECT_THAT(g.advantages, ElementsAre(Exactly(0.4705), Exactly(0.39), Exactly(0.2)));
+  EXPECT_THAT(g.returns, ElementsAre(Exactly(0.9705), Exactly(0.99), Exactly(1.0)));
 }
 
 // lambda 1 is the Monte Carlo return less the value, whatever the values between are.
@@ -29,14 +29,14 @@ TEST(Gae, WithLambdaOneIsTheReturnLessTheValue) {
   const double r[] = {1, 0, 2};
   const double v[] = {9, -3, 4};
   const GaeResult g = GeneralisedAdvantages(r, v, 0.5, 1);
-  EXPECT_THAT(g.advantages, ElementsAre(Near(1.5 - 9), Near(1 + 3), Near(2 - 4)));
+  EXPECT_THAT(g.advantages, ElementsAre(Exactly(1.5 - 9), Exactly(1 + 3), Exactly(2 - 4)));
 }
 
 TEST(Gae, WithLambdaZeroIsOneStep) {
   const double r[] = {1, 0};
   const double v[] = {0.5, 0.25};
   const GaeResult g = GeneralisedAdvantages(r, v, 1, 0);
-  EXPECT_THAT(g.advantages, ElementsAre(Near(0.75), Near(-0.25)));
+  EXPECT_THAT(g.advantages, ElementsAre(Exactly(0.75), Exactly(-0.25)));
 }
 
 // targets 1, 2, 3 (variance 2/3), residuals 0, 0, 1 (variance 2/9): 1 - 1/3.

@@ -9,6 +9,7 @@
 #include "davinci/agent/summary_agent.h"
 #include "davinci/agent/trigger.h"
 #include "davinci/base/mutex.h"
+#include "davinci/llm/code_extraction.h"
 #include "davinci/rollout/lesson.h"
 #include "davinci/rollout/parallel.h"
 #include "davinci/rollout/policy_check.h"
@@ -46,6 +47,7 @@ class Learner {
   Result<json> ChooseLessons();
   Status FindLessons();
   Status Summarise();
+  Result<std::string> WrittenCode(const Turn& turn) const;
   Result<std::vector<SkillProposal>> AskForSkills(const Lesson& lesson, int summary,
                                                   SummaryCall* record);
   void RefuseRepetitions();
@@ -154,6 +156,18 @@ Status Learner::FindLessons() {
   return Status::Ok();
 }
 
+// The code of a delta reply as it was written: the file that it stands for repeats the task and the
+// prelude. Of every other turn its file.
+Result<std::string> Learner::WrittenCode(const Turn& turn) const {
+  const agent::TaskBrief& brief = task_.input.brief;
+  if (brief.reply == ReplyForm::kDelta) {
+    llm::Extraction found =
+        llm::ExtractCode(turn.reply, llm::FinishReason::kStop, brief.class_name);
+    if (found.ok()) return std::move(found.source);
+  }
+  return run_.context.log->run().GetBlob(turn.code_hash);
+}
+
 Result<std::vector<SkillProposal>> Learner::AskForSkills(const Lesson& lesson, int summary,
                                                          SummaryCall* record) {
   const StepSettings& settings = run_.settings;
@@ -166,16 +180,15 @@ Result<std::vector<SkillProposal>> Learner::AskForSkills(const Lesson& lesson, i
       run_.context.calls->Call(
           id,
           [&]() -> Result<Prepared> {
-            store::RunStore& store = run_.context.log->run();
             DAVINCI_ASSIGN_OR_RETURN(const auto injected, run_.Skills(lesson.trajectory->skills));
             DAVINCI_ASSIGN_OR_RETURN(
                 const auto existing,
                 FindSkills(run_, task_.input, static_cast<size_t>(settings.retrieve)));
             std::string before = "# the reply held no code";
             if (!first.code_hash.empty()) {
-              DAVINCI_ASSIGN_OR_RETURN(before, store.GetBlob(first.code_hash));
+              DAVINCI_ASSIGN_OR_RETURN(before, WrittenCode(first));
             }
-            DAVINCI_ASSIGN_OR_RETURN(const std::string after, store.GetBlob(best.code_hash));
+            DAVINCI_ASSIGN_OR_RETURN(const std::string after, WrittenCode(best));
             DAVINCI_ASSIGN_OR_RETURN(
                 llm::Request request,
                 agent::BuildSummaryRequest(

@@ -306,7 +306,7 @@ Result<bool> RolloutRun::EndsBefore(int turn, const search::TurnPlan& plan) {
     llm::Request& request = prepared_->request;
     const int64_t context = run_.context.calls->ContextTokens(run_.settings.context_tokens);
     const int64_t left = context - run_.context.calls->CountPromptTokens(request);
-    if (left < std::min<int64_t>(kMinReplyTokens, *request.max_tokens)) {
+    if (left < std::min<int64_t>(kMinReplyTokens, request.max_tokens.value_or(kMinReplyTokens))) {
       trajectory_.end = TrajectoryEnd::kContext;
       reason = turn > 1 ? fmt::format("the conversation leaves {} of {} tokens for a reply", left,
                                       context)

@@ -220,8 +220,8 @@ TEST(Estimate, SamplesOfATaskSpreadTheIntervalToo) {
     AddSpeedups(&input, std::string(1, static_cast<char>('a' + task)), {2.0});
     AddSpeedups(&input, std::string(1, static_cast<char>('a' + task)), {-1});
   }
-  const MetricValue* correct =
-      FindMetric(ScoreAs(input, "drkernel").sections[0], "correct/last turn");
+  const ScoreReport ten = ScoreAs(input, "drkernel");
+  const MetricValue* correct = FindMetric(ten.sections[0], "correct/last turn");
   ASSERT_NE(correct, nullptr);
   ASSERT_TRUE(correct->estimate.low);
   EXPECT_LT(*correct->estimate.low, 0.45);

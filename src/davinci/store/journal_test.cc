@@ -142,10 +142,12 @@ TEST_F(JournalTest, WhatWasAcknowledgedSurvivesKill) {
       ::_exit(1);
     }
     ::close(acknowledged[1]);
+    int last = -1, i = 0;
+    const ssize_t first = ::read(acknowledged[0], &last, sizeof(last));  // it writes from now on
     std::this_thread::sleep_for(std::chrono::milliseconds(5 + 3 * round));
     ::kill(child, SIGKILL);
     ::waitpid(child, nullptr, 0);
-    int last = -1, i = 0;
+    ASSERT_EQ(first, ssize_t{sizeof(last)});
     while (::read(acknowledged[0], &i, sizeof(i)) == sizeof(i)) last = i;
     ::close(acknowledged[0]);
     int found = -1;

@@ -109,9 +109,10 @@ int ncclAllGather(const void* from, void* to, size_t count, int type, void* comm
   Ranks& ranks = *own->ranks;
   ranks.from[own->rank] = static_cast<const char*>(from);
   ranks.meet.arrive_and_wait();
-  for (size_t rank = 0; rank < ranks.from.size(); ++rank)
-    std::memmove(static_cast<char*>(to) + rank * count, ranks.from[rank], count);
-  ranks.meet.arrive_and_wait();
+  std::vector<char> gathered;
+  for (const char* part : ranks.from) gathered.insert(gathered.end(), part, part + count);
+  ranks.meet.arrive_and_wait();  // `to` may hold what others read
+  std::memcpy(to, gathered.data(), gathered.size());
   return 0;
 }
 
@@ -121,8 +122,10 @@ int ncclBroadcast(const void* from, void* to, size_t count, int type, int root, 
   Ranks& ranks = *own->ranks;
   ranks.from[own->rank] = static_cast<const char*>(from);
   ranks.meet.arrive_and_wait();
-  std::memmove(to, ranks.from[static_cast<size_t>(root)], count);
-  ranks.meet.arrive_and_wait();
+  const char* const sent = ranks.from[static_cast<size_t>(root)];
+  const std::vector<char> received(sent, sent + count);
+  ranks.meet.arrive_and_wait();  // `to` may be what others read
+  std::memcpy(to, received.data(), count);
   return 0;
 }
 
