@@ -57,8 +57,6 @@ class _Redirect(TorchFunctionMode):
             return not is_on_host(args[0])
         if func == _DEVICE:
             return torch.device("cpu") if is_on_host(args[0]) else torch.device("cuda", 0)
-        if func is torch.Tensor.record_stream:
-            return None
         if func is torch.Tensor.cpu:
             return self._mark(args[0].clone())
         if func is torch.Tensor.cuda:

@@ -194,3 +194,4 @@ def install():
     cuda.set_stream = lambda stream: None
     cuda.graph_pool_handle = lambda: (0, 1)
     cuda.is_current_stream_capturing = lambda: state.capture is not None
+    torch.Tensor.record_stream = lambda tensor, stream: None  # PyTorch's own takes its own streams alone

@@ -40,6 +40,7 @@ class ModelNew(nn.Module):
             with torch.cuda.stream(stream):
                 self.compute(self.input)
             torch.cuda.current_stream().wait_stream(stream)
+            self.input.record_stream(stream)
             graph = torch.cuda.CUDAGraph()
             try:
                 with torch.cuda.graph(graph):
