@@ -10,6 +10,7 @@
 #include "davinci/synth/text.h"
 #include "davinci/teacher/semantics/called.h"
 #include "davinci/teacher/semantics/evaluator.h"
+#include "davinci/teacher/semantics/exact_divisions.h"
 
 namespace davinci::teacher {
 namespace {
@@ -168,6 +169,7 @@ class Lowering {
       DAVINCI_RETURN_IF_ERROR(Materialize(output));
       program_.outputs.push_back(ids_[static_cast<size_t>(output)]);
     }
+    MakeDecidingDivisionsExact(tables_.primitives.at("div_rn"), &program_);
     return std::move(program_);
   }
 
