@@ -7,6 +7,7 @@
 #include <charconv>
 #include <cstdio>
 #include <filesystem>
+#include <map>
 #include <optional>
 
 #include "commands.h"
@@ -116,6 +117,21 @@ Status MakeCheckpointReport(const ReportArguments& arguments, const CheckpointNa
   if (!arguments.protocols.empty() || !arguments.html.empty())
     return InvalidArgument("--protocol and --html are for runs of optimize and bench");
   DAVINCI_ASSIGN_OR_RETURN(const auto log, training::ReadEvaluation(own.run, own.step));
+  // By name of the checkpoint; those without are left away.
+  std::map<std::string, training::LeftOut> left_out;
+  std::string left_out_text;
+  const auto leave_out = [&](const std::string& named, const CheckpointName& checkpoint,
+                             const training::HeldOutLog& rollouts) -> Status {
+    DAVINCI_ASSIGN_OR_RETURN(auto found, training::ReadLeftOut(checkpoint.run, checkpoint.step));
+    if (found.empty()) return Status::Ok();
+    left_out_text +=
+        Printable(named + ": " +
+                  training::LeftOutText(found, training::NumTasks(rollouts) + found.size())) +
+        "\n";
+    left_out[named] = std::move(found);
+    return Status::Ok();
+  };
+  DAVINCI_RETURN_IF_ERROR(leave_out(arguments.run, own, log));
   const score::ScoreReport report = training::ScoreOf(log);
   // Comparisons are sorted by split; that of all tasks is first.
   std::vector<std::pair<std::string, score::RunComparison>> comparisons;
@@ -125,6 +141,7 @@ Status MakeCheckpointReport(const ReportArguments& arguments, const CheckpointNa
       return InvalidArgument(fmt::format("{} is no checkpoint of a training: name one as RUN@STEP",
                                          arguments.against));
     DAVINCI_ASSIGN_OR_RETURN(const auto first, training::ReadEvaluation(other->run, other->step));
+    DAVINCI_RETURN_IF_ERROR(leave_out(arguments.against, *other, first));
     auto splits = training::ScoreInputsOf(log);
     auto first_splits = training::ScoreInputsOf(first);
     const score::Protocol protocol = score::HeldOutProtocol();
@@ -138,6 +155,7 @@ Status MakeCheckpointReport(const ReportArguments& arguments, const CheckpointNa
   if (arguments.json) {
     json document = {{"schema", "davinci.report/1"}, {"run", arguments.run}};
     document["scores"].push_back(score::ToJson(report));
+    if (!left_out.empty()) document["left_out"] = left_out;
     for (const auto& [split, comparison] : comparisons) {
       json body = score::ToJson(comparison);
       body["first"] = arguments.against;
@@ -153,6 +171,7 @@ Status MakeCheckpointReport(const ReportArguments& arguments, const CheckpointNa
   for (const auto& [split, comparison] : comparisons)
     fmt::print("\n{}; first: {}, second: {}\n{}", Printable(split), Printable(arguments.against),
                Printable(arguments.run), score::ComparisonTable(comparison, color, width));
+  if (!left_out_text.empty()) fmt::print("\n{}", left_out_text);
   return Status::Ok();
 }
 

@@ -106,6 +106,8 @@ class ToyEvaluator final : public davinci::judge::Judges {
  public:
   Result<Evaluation> Evaluate(const davinci::judge::EvaluationRequest& request,
                               const CancelToken&) override {
+    if (request.candidate.find("# refused") != std::string::npos)
+      return davinci::InvalidArgument("the toy judge refuses this task");
     Evaluation evaluation;
     int a = 0;
     int b = 2;  // the reference judged against itself: correct, not faster

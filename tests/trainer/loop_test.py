@@ -5,9 +5,9 @@
 Shown: while the critic's gate is closed the policy keeps its bits and the critic learns; the gate opens when the mean explained variance of its
 window says so and stays open; then the reward rises towards 3; killed at random moments the run ends with the same checkpoint, critic and gate
 included; a gate that cannot open trains no policy; without pretraining the first step does; a checkpoint with a damaged critic is refused;
-held-out tasks are answered by the first, every n-th and the last checkpoint, the best one is kept, and two are compared by one command; what the
-collapse monitors remember survives a kill; a step whose group does not differ rolls out further batches of
-tasks up to the recipe's limit, and resumes with the same ones; started by mpirun several ranks share the update and end as one process does, with
+held-out tasks are answered by the first, every n-th and the last checkpoint, the best one is kept, and two are compared by one command; a task
+that the judge refuses is left out; what the collapse monitors remember survives a kill; a step whose group does not differ rolls out further
+batches of tasks up to the recipe's limit, and resumes with the same ones; started by mpirun several ranks share the update and end as one process does, with
 whole and with sharded gradients; with train.max_staleness rollouts are sampled while a step is trained, by weights as old as the cap allows, the
 optimum is reached all the same, and from the journal or killed anywhere the run ends with the same bits, alone and on two ranks.
 """
@@ -166,6 +166,36 @@ def main():
         assert done.returncode == 2 and "0, 2, 3" in done.stderr, done.stderr
         assert sorted(os.listdir(os.path.join(folder, "held/checkpoints"))) == sorted({f"step-{best['step']:08}", "step-00000003"})
         assert "train.held_out" in run("both", "cuda-agent.toml", *sets, f'train.held_out=["{task}"]', code=1)
+
+        # A task that the judge refuses is named and left out; the others are answered and trained on.
+        broken, broken_held = os.path.join(folder, "broken.py"), os.path.join(folder, "broken_held.py")
+        for name in (broken, broken_held):
+            with open(name, "w") as file:
+                file.write(TASK + "# refused\n")
+        sets = [*CRITIC, "critic.pretrain=false", "train.steps=2", "train.eval_every=1", "checkpoint.keep_last=100"]
+        mixed = [f'train.tasks=["{broken}","{task}"]', f'train.held_out=["{broken_held}","{held}"]']
+        reason = "the toy judge refuses this task"
+        log = run("mixed", "cuda-agent.toml", *sets, *mixed)
+        trained = [line for line in log if "reward" in line]
+        assert [line["updates"] for line in trained] == [1, 1], trained
+        assert any(line.get("left_out") == {"broken": reason} for line in trained), trained
+        assert all(line["left_out"] == {"broken_held": reason} for line in log if "held_out" in line), log
+        # From the journal alone the same bits, and the same tasks.
+        mixed_end = checkpoint("mixed", 2)
+        for part in ("checkpoints", "evaluations", "log.jsonl"):
+            path = os.path.join(folder, "mixed", part)
+            shutil.rmtree(path) if os.path.isdir(path) else os.remove(path)
+        again = run("mixed", "cuda-agent.toml", *sets, *mixed)
+        assert checkpoint("mixed", 2) == mixed_end
+        assert [line.get("left_out") for line in again] == [line.get("left_out") for line in log]
+        done = subprocess.run([davinci, "report", os.path.join(folder, "mixed@0"), "--against", os.path.join(folder, "mixed@1")],
+                              capture_output=True, text=True)
+        assert done.returncode == 0 and done.stdout.count("1 of 2 tasks are left out, because the judge refuses them: broken_held") == 2, (
+            done.stdout, done.stderr)
+        failed = run("none", "cuda-agent.toml", *sets, f'train.tasks=["{broken}"]', f'train.held_out=["{held}"]', code=1)
+        assert f"train.tasks: the judge refuses every task (1); broken: {reason}" in failed, failed
+        failed = run("none_held", "cuda-agent.toml", *sets, f'train.tasks=["{task}"]', f'train.held_out=["{broken_held}"]', code=1)
+        assert f"train.held_out: the judge refuses every task (1); broken_held: {reason}" in failed, failed
 
         # Dynamic sampling: groups of two are often alike.
         sets = ["task.target=cpu", "task.language=cpp", "train.tasks_per_step=1", "rollout.rollouts=2", "rollout.turns=1", "advantage.kind=trloo",

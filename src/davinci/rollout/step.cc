@@ -303,7 +303,10 @@ Status FinishTask(StepRun& run, const TaskRun& task, const TaskOutcome& outcome)
 }
 
 Status RunTask(StepRun& run, TaskRun& task, agent::TaskBrief* brief, TaskOutcome* outcome) {
-  DAVINCI_RETURN_IF_ERROR(Probe(run, task, outcome));
+  if (const Status probed = Probe(run, task, outcome); !probed.ok()) {
+    outcome->refused = probed.code() == StatusCode::kInvalidArgument;
+    return probed;
+  }
   DAVINCI_ASSIGN_OR_RETURN(task.device, run.DescribeDevice(task.input.brief.target, *outcome));
   DAVINCI_ASSIGN_OR_RETURN(Plan plan, PlanSchemes(run, task));
   outcome->selections = plan.selections;

@@ -80,6 +80,8 @@ struct TaskOutcome {
   Target target = Target::kCpu;  // of the task
   Language language = Language::kCpp;
   Status status;  // not OK: nothing of this task can be relied on being complete
+  // The judge refuses the task itself: known before the model is asked, whatever it would answer.
+  bool refused = false;
   std::vector<Selection> selections;
   std::vector<Trajectory> trajectories;
   std::optional<Evaluation> probe;  // the reference judged against itself: device, roofline

@@ -13,6 +13,8 @@ std::string_view UnitKindName(UnitKind kind) {
   switch (kind) {
     case UnitKind::kDrawn:
       return "drawn";
+    case UnitKind::kRefused:
+      return "refused";
     case UnitKind::kProbe:
       return "probe";
     case UnitKind::kSelection:

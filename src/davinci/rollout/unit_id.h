@@ -13,6 +13,7 @@ namespace davinci::rollout {
 
 enum class UnitKind {
   kDrawn,          // which tasks a step of training works on
+  kRefused,        // a task that training leaves out, and why
   kProbe,          // the reference judged against itself: can the task be judged at all?
   kSelection,      // one Selection call
   kSchemes,        // what was chosen, and the rollouts that come of it

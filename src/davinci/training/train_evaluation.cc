@@ -115,6 +115,12 @@ void AddRollouts(const std::vector<rollout::TaskOutcome>& outcomes,
       (*log)[tasks[i].split].push_back(Bare(trajectory, first_rollout));
 }
 
+size_t NumTasks(const HeldOutLog& log) {
+  size_t count = 0;
+  for (const auto& [split, input] : ScoreInputsOf(log)) count += input.levels.size();
+  return count;
+}
+
 std::map<std::string, score::ScoreInput> ScoreInputsOf(const HeldOutLog& log) {
   std::map<std::string, score::ScoreInput> inputs;
   for (const auto& [split, trajectories] : log) {
@@ -153,7 +159,7 @@ ordered_json LogFigures(const score::ScoreReport& report) {
   return figures;
 }
 
-std::string EvaluationText(int step, const score::ScoreReport& report) {
+std::string EvaluationText(int step, const score::ScoreReport& report, const LeftOut& left_out) {
   std::string text = fmt::format("held-out tasks, checkpoint {}:", step);
   if (report.sections.empty()) return text + " none";
   const score::ScoreSection& all = report.sections.front();
@@ -165,6 +171,8 @@ std::string EvaluationText(int step, const score::ScoreReport& report) {
     if (found.low && found.high)
       text += fmt::format(" [{:.3g}, {:.3g}]", factor * *found.low, factor * *found.high);
   }
+  if (!left_out.empty())
+    text += "\n" + LeftOutText(left_out, static_cast<size_t>(all.num_tasks) + left_out.size());
   return text;
 }
 
@@ -174,7 +182,7 @@ bool HasEvaluation(const fs::path& run, int64_t step) {
 }
 
 Status WriteEvaluation(const fs::path& run, int64_t step, const HeldOutLog& log,
-                       const score::ScoreReport& report) {
+                       const LeftOut& left_out, const score::ScoreReport& report) {
   std::string lines;
   for (const auto& [split, trajectories] : log)
     for (const Trajectory& trajectory : trajectories)
@@ -183,6 +191,7 @@ Status WriteEvaluation(const fs::path& run, int64_t step, const HeldOutLog& log,
   DAVINCI_RETURN_IF_ERROR(WriteFileAtomic(PathOf(run, step, ".jsonl"), lines));
   json document = score::ToJson(report);
   document["step"] = step;
+  document["left_out"] = left_out;
   return WriteFileAtomic(PathOf(run, step, ".json"), JsonText(document, 1) + "\n");
 }
 
@@ -209,6 +218,19 @@ Result<HeldOutLog> ReadEvaluation(const fs::path& run, int64_t step) {
     log[line["split"].get<std::string>()].push_back(*std::move(trajectory));
   }
   return log;
+}
+
+Result<LeftOut> ReadLeftOut(const fs::path& run, int64_t step) {
+  const fs::path path = PathOf(run, step, ".json");
+  DAVINCI_ASSIGN_OR_RETURN(const std::string text, ReadFile(path));
+  const json document = json::parse(text, nullptr, false);
+  if (!document.is_object())
+    return InvalidArgument(fmt::format("{}: no held-out evaluation", path.string()));
+  LeftOut left_out;
+  const json found = document.value("left_out", json::object());
+  for (const auto& [task, reason] : found.items())
+    left_out[task] = reason.is_string() ? reason.get<std::string>() : "";
+  return left_out;
 }
 
 std::vector<int64_t> ListEvaluations(const fs::path& run) {

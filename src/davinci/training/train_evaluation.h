@@ -3,7 +3,8 @@
 //   RUN/evaluations/step-00000060.jsonl   the rollouts, one a line: {"split", "trajectory"},
 //   without
 //                                         texts; rollout 0 is greedy, the others are samples
-//   RUN/evaluations/step-00000060.json    their scores, "davinci.score/1" with "step"
+//   RUN/evaluations/step-00000060.json    their scores, "davinci.score/1" with "step" and
+//                                         "left_out": {TASK: why the judge refuses it}
 //
 // The second file is written last: where it is, the evaluation is complete. score/held_out.h has
 // the metrics.
@@ -40,6 +41,9 @@ rollout::StepSettings SampleSettings(const TrainRecipe& recipe);
 void AddRollouts(const std::vector<rollout::TaskOutcome>& outcomes,
                  const std::vector<TrainTask>& tasks, int first_rollout, HeldOutLog* log);
 
+// Tasks with rollouts.
+size_t NumTasks(const HeldOutLog& log);
+
 score::ScoreReport ScoreOf(const HeldOutLog& log);
 std::map<std::string, score::ScoreInput> ScoreInputsOf(const HeldOutLog& log);
 
@@ -53,14 +57,16 @@ HeldOutScore GreedyScore(const score::ScoreReport& report);
 
 // "held_out" of a line of log.jsonl: {"greedy": {"fast_1": {SPLIT: value}}, …}.
 nlohmann::ordered_json LogFigures(const score::ScoreReport& report);
-// A line for people.
-std::string EvaluationText(int step, const score::ScoreReport& report);
+// A line for people, and one for what is left out.
+std::string EvaluationText(int step, const score::ScoreReport& report, const LeftOut& left_out);
 
 bool HasEvaluation(const std::filesystem::path& run, int64_t step);
 Status WriteEvaluation(const std::filesystem::path& run, int64_t step, const HeldOutLog& log,
-                       const score::ScoreReport& report);
+                       const LeftOut& left_out, const score::ScoreReport& report);
 // NotFound names the steps that have one.
 Result<HeldOutLog> ReadEvaluation(const std::filesystem::path& run, int64_t step);
+// Of an evaluation that is complete.
+Result<LeftOut> ReadLeftOut(const std::filesystem::path& run, int64_t step);
 // Steps with an evaluation, ascending.
 std::vector<int64_t> ListEvaluations(const std::filesystem::path& run);
 

@@ -10,6 +10,7 @@ namespace {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::Pair;
 
 rollout::TaskOutcome Outcome1(const std::string& task, double speedup) {
   rollout::TaskOutcome outcome;
@@ -78,13 +79,18 @@ TEST(TrainEvaluation, WhatIsWrittenIsScoredAlikeWhenItIsRead) {
   EXPECT_EQ(figures["greedy"]["correct"]["unseen"], 0);
   EXPECT_EQ(figures["best of 1"]["fast_1.2"]["all tasks"], 1);
   EXPECT_FALSE(HasEvaluation(folder->path(), 7));
-  ASSERT_TRUE(WriteEvaluation(folder->path(), 7, log, report).ok());
+  ASSERT_TRUE(WriteEvaluation(folder->path(), 7, log, {{"c", "why"}}, report).ok());
   EXPECT_TRUE(HasEvaluation(folder->path(), 7));
   const auto read = ReadEvaluation(folder->path(), 7);
   ASSERT_TRUE(read.ok()) << read.status().ToString();
   EXPECT_EQ(score::ToJson(ScoreOf(*read)), score::ToJson(report));
   EXPECT_EQ(read->at("seen")[1].id.rollout, 1);
   EXPECT_EQ(read->at("seen")[0].turns[0].reply, "");
+  EXPECT_EQ(NumTasks(*read), 2U);
+  const auto left_out = ReadLeftOut(folder->path(), 7);
+  ASSERT_TRUE(left_out.ok()) << left_out.status().ToString();
+  EXPECT_THAT(*left_out, ElementsAre(Pair("c", "why")));
+  EXPECT_THAT(EvaluationText(7, report, *left_out), HasSubstr("1 of 3 tasks are left out"));
   EXPECT_THAT(ListEvaluations(folder->path()), ElementsAre(7));
   EXPECT_THAT(ReadEvaluation(folder->path(), 8).status().message(), HasSubstr("7"));
 }

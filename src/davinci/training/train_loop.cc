@@ -181,13 +181,16 @@ Status Training::Keep(const TrainSampling::Evaluated& evaluated) {
     outcome_.best = evaluated.step;
     best_score_ = score;
   }
-  events_.say(EvaluationText(evaluated.step, evaluated.report));
+  events_.say(EvaluationText(evaluated.step, evaluated.report, evaluated.left_out));
   if (evaluated.known) return Status::Ok();
   // An evaluation that is complete has its line.
-  DAVINCI_RETURN_IF_ERROR(log_->Write({{"step", evaluated.step},
-                                       {"held_out", LogFigures(evaluated.report)},
-                                       {"seconds", {{"held_out", evaluated.seconds}}}}));
-  return WriteEvaluation(request_.folder, evaluated.step, evaluated.log, evaluated.report);
+  ordered_json line = {{"step", evaluated.step},
+                       {"held_out", LogFigures(evaluated.report)},
+                       {"seconds", {{"held_out", evaluated.seconds}}}};
+  if (!evaluated.left_out.empty()) line["left_out"] = evaluated.left_out;
+  DAVINCI_RETURN_IF_ERROR(log_->Write(line));
+  return WriteEvaluation(request_.folder, evaluated.step, evaluated.log, evaluated.left_out,
+                         evaluated.report);
 }
 
 Status Training::Conclude(TrainSampling::Step* sampled, const PolicyUpdate& policy,

@@ -25,6 +25,16 @@ using nlohmann::ordered_json;
 constexpr int kFirstGreedySegment = runs::kFirstHeldOutSegment;
 constexpr int kFirstSampleSegment = runs::kFirstHeldOutSegment + 25'000'000;
 
+rollout::UnitId RefusedUnit(int segment, const std::string& task) {
+  return rollout::UnitOf(rollout::UnitKind::kRefused, segment, std::string_view(task));
+}
+
+Status AllRefused(const LeftOut& left_out, const char* setting) {
+  const auto& [task, reason] = *left_out.begin();
+  return InvalidArgument(fmt::format("{}: the judge refuses every task ({}); {}: {}", setting,
+                                     left_out.size(), task, reason));
+}
+
 }  // namespace
 
 TrainSampling::TrainSampling(const TrainRequest& request, const TrainParts& parts,
@@ -115,19 +125,49 @@ Result<std::unique_ptr<llm::Backbone>> TrainSampling::OpenSampler(int policy) {
 
 Result<std::vector<rollout::TaskOutcome>> TrainSampling::RollOut(
     int step, int segment, int policy, llm::Backbone* model,
-    const std::vector<rollout::TaskInput>& inputs, const rollout::StepSettings& settings) {
+    const std::vector<rollout::TaskInput>& inputs, const rollout::StepSettings& settings,
+    LeftOut* left_out) {
   rollout::ModelCalls calls(&engine_.log, rollout::Backbones(model), &engine_.llm_lane, policy);
   const rollout::StepContext context =
       engine_.Context(&calls, library_.get(), parts_.prompts, parts_.devices, events_.step);
-  auto outcomes = rollout::RunStep(context, settings, segment, inputs, recipe_.run.tasks_in_flight);
+  std::vector<rollout::TaskOutcome> outcomes(inputs.size());
+  std::vector<rollout::TaskInput> judged;
+  std::vector<size_t> places;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    DAVINCI_ASSIGN_OR_RETURN(const json known,
+                             engine_.log.Find(RefusedUnit(segment, inputs[i].id)));
+    outcomes[i].task = inputs[i].id;
+    outcomes[i].refused = !known.is_null();
+    if (outcomes[i].refused) {
+      outcomes[i].status = InvalidArgument(known.value("reason", ""));
+    } else {
+      judged.push_back(inputs[i]);
+      places.push_back(i);
+    }
+  }
+  auto rolled_out =
+      rollout::RunStep(context, settings, segment, judged, recipe_.run.tasks_in_flight);
   if (stop_->stopped()) {
     const Status why = stop_->why();
     return why.ok() ? Cancelled("stopped; the same command continues") : why;
   }
   DAVINCI_RETURN_IF_ERROR(engine_.log.broken());
-  for (const rollout::TaskOutcome& outcome : outcomes)
-    if (!outcome.status.ok())
+  for (size_t i = 0; i < rolled_out.size(); ++i) {
+    rollout::TaskOutcome& outcome = rolled_out[i];
+    if (outcome.refused)
+      DAVINCI_RETURN_IF_ERROR(engine_.log.Record(RefusedUnit(segment, outcome.task),
+                                                 {{"reason", outcome.status.message()}}));
+    else if (!outcome.status.ok())
       return outcome.status.Annotate(fmt::format("task {} of step {}", outcome.task, step));
+    outcomes[places[i]] = std::move(outcome);
+  }
+  for (const rollout::TaskOutcome& outcome : outcomes) {
+    if (!outcome.refused) continue;
+    (*left_out)[outcome.task] = outcome.status.message();
+    if (named_.insert(outcome.task).second)
+      events_.say(fmt::format("warning: the task {} is left out, because the judge refuses it: {}",
+                              outcome.task, outcome.status.message()));
+  }
   return outcomes;
 }
 
@@ -137,6 +177,9 @@ Result<TrainSampling::Sampled> TrainSampling::Sample(int step, int policy,
   const rl::GroupFilterOptions& groups = recipe_.algorithm.groups;
   auto wanted = static_cast<int>(TasksPerBatch());
   if (groups.max_groups > 0) wanted = std::min(wanted, groups.max_groups);
+  // So many batches in a row hold a whole epoch.
+  const auto most_refused = static_cast<int>(2 * (tasks_.size() / TasksPerBatch()));
+  int refused_batches = 0;  // without a task that is judged
   const Stopwatch opening;
   DAVINCI_ASSIGN_OR_RETURN(const auto model, OpenSampler(policy));
   sampled.opening_seconds = opening.Seconds();
@@ -146,13 +189,44 @@ Result<TrainSampling::Sampled> TrainSampling::Sample(int step, int policy,
     }
     ++sampled.batches;
     DAVINCI_ASSIGN_OR_RETURN(auto outcomes, RollOut(step, next_segment_++, policy, model.get(),
-                                                    inputs, recipe_.run.step));
+                                                    inputs, recipe_.run.step, &sampled.left_out));
+    std::erase_if(outcomes, [](const rollout::TaskOutcome& outcome) { return outcome.refused; });
+    if (outcomes.empty() && ++refused_batches >= most_refused && sampled.outcomes.empty())
+      return AllRefused(sampled.left_out, "train.tasks");
     std::ranges::move(outcomes, std::back_inserter(sampled.outcomes));
     DAVINCI_ASSIGN_OR_RETURN(sampled.batch,
                              MakeTrainingBatch(sampled.outcomes, recipe_, engine_.log));
-  } while (rl::NeedsMoreGroups(sampled.batch.trained_groups, wanted, sampled.batches,
-                               recipe_.max_batches));
+  } while (sampled.outcomes.empty() ||
+           rl::NeedsMoreGroups(sampled.batch.trained_groups, wanted,
+                               sampled.batches - refused_batches, recipe_.max_batches));
   return sampled;
+}
+
+Status TrainSampling::Answer(int checkpoint, Evaluated* evaluated) {
+  DAVINCI_ASSIGN_OR_RETURN(const auto inputs, InputsOf(held_out_, recipe_.run.step));
+  DAVINCI_ASSIGN_OR_RETURN(const auto model, OpenSampler(checkpoint));
+  const auto answer = [&](int first_segment, int first_rollout,
+                          const rollout::StepSettings& settings) -> Status {
+    const int segment = first_segment + checkpoint;
+    DAVINCI_ASSIGN_OR_RETURN(const auto outcomes,
+                             RollOut(checkpoint, segment, checkpoint, model.get(), inputs, settings,
+                                     &evaluated->left_out));
+    run_->Release(segment);
+    AddRollouts(outcomes, held_out_, first_rollout, &evaluated->log);
+    return Status::Ok();
+  };
+  DAVINCI_RETURN_IF_ERROR(answer(kFirstGreedySegment, 0, GreedySettings(recipe_)));
+  if (recipe_.eval_samples > 0)
+    DAVINCI_RETURN_IF_ERROR(answer(kFirstSampleSegment, 1, SampleSettings(recipe_)));
+  // A task that one of both has not answered has no score.
+  for (auto& [split, trajectories] : evaluated->log)
+    std::erase_if(trajectories, [&](const Trajectory& trajectory) {
+      return evaluated->left_out.contains(trajectory.id.task);
+    });
+  std::erase_if(evaluated->log, [](const auto& split) { return split.second.empty(); });
+  if (evaluated->log.empty() && !evaluated->left_out.empty())
+    return AllRefused(evaluated->left_out, "train.held_out");
+  return Status::Ok();
 }
 
 Result<TrainSampling::Evaluated> TrainSampling::Evaluate(int checkpoint) {
@@ -162,22 +236,9 @@ Result<TrainSampling::Evaluated> TrainSampling::Evaluate(int checkpoint) {
   evaluated.known = HasEvaluation(folder(), checkpoint);
   if (evaluated.known) {
     DAVINCI_ASSIGN_OR_RETURN(evaluated.log, ReadEvaluation(folder(), checkpoint));
+    DAVINCI_ASSIGN_OR_RETURN(evaluated.left_out, ReadLeftOut(folder(), checkpoint));
   } else {
-    DAVINCI_ASSIGN_OR_RETURN(const auto inputs, InputsOf(held_out_, recipe_.run.step));
-    DAVINCI_ASSIGN_OR_RETURN(const auto model, OpenSampler(checkpoint));
-    const auto answer = [&](int first_segment, int first_rollout,
-                            const rollout::StepSettings& settings) -> Status {
-      const int segment = first_segment + checkpoint;
-      DAVINCI_ASSIGN_OR_RETURN(const auto outcomes, RollOut(checkpoint, segment, checkpoint,
-                                                            model.get(), inputs, settings));
-      run_->Release(segment);
-      AddRollouts(outcomes, held_out_, first_rollout, &evaluated.log);
-      return Status::Ok();
-    };
-    Status answered = answer(kFirstGreedySegment, 0, GreedySettings(recipe_));
-    if (answered.ok() && recipe_.eval_samples > 0)
-      answered = answer(kFirstSampleSegment, 1, SampleSettings(recipe_));
-    if (!answered.ok()) return answered;
+    DAVINCI_RETURN_IF_ERROR(Answer(checkpoint, &evaluated));
   }
   evaluated.report = ScoreOf(evaluated.log);
   evaluated.seconds = watch.Seconds();
@@ -253,6 +314,7 @@ Result<TrainSampling::Step> TrainSampling::Prepare(int step, int newest,
   };
   line["idle"] = {{"model", idle(model_before, engine_.llm_lane.stats())},
                   {"judge", idle(judge_before, engine_.judge_lane.stats())}};
+  if (!sampled.left_out.empty()) line["left_out"] = sampled.left_out;
   DAVINCI_RETURN_IF_ERROR(Flush(step, sampled.outcomes, &line));
   line["seconds"]["rollout"] = watch.Seconds();
   line["seconds"]["opening"] = sampled.opening_seconds;  // within rollout

@@ -10,6 +10,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -30,6 +31,7 @@ class TrainSampling {
   struct Evaluated {
     int step = 0;  // of the checkpoint
     HeldOutLog log;
+    LeftOut left_out;
     score::ScoreReport report;
     bool known = false;  // written by an earlier process
     double seconds = 0;
@@ -69,11 +71,12 @@ class TrainSampling {
                 const TrainEvents& events, std::unique_ptr<store::RunStore> run);
 
   Status OpenTasks();
-  // Further batches are rolled out as long as too few groups differ (dynamic sampling). The library
-  // is that of the step's beginning for all of them.
+  // Further batches are rolled out as long as too few groups differ (dynamic sampling), or the
+  // judge refuses all tasks. The library is that of the step's beginning for all of them.
   struct Sampled {
     std::vector<rollout::TaskOutcome> outcomes;
     TrainingBatch batch;
+    LeftOut left_out;
     int batches = 0;
     double opening_seconds = 0;  // of the model
   };
@@ -85,12 +88,16 @@ class TrainSampling {
   Result<std::vector<rollout::TaskInput>> TasksOf(int batch, int* policy);
   // The checkpoint of step `policy`, for sampling.
   Result<std::unique_ptr<llm::Backbone>> OpenSampler(int policy);
-  // The rollouts are recorded as units of `segment`.
+  // The rollouts are recorded as units of `segment`. Refused tasks have none, enter `left_out` and
+  // are named once; what was refused once stays refused in the segment, so that a resumed run does
+  // as an undisturbed one.
   Result<std::vector<rollout::TaskOutcome>> RollOut(int step, int segment, int policy,
                                                     llm::Backbone* model,
                                                     const std::vector<rollout::TaskInput>& inputs,
-                                                    const rollout::StepSettings& settings);
+                                                    const rollout::StepSettings& settings,
+                                                    LeftOut* left_out);
   Result<Evaluated> Evaluate(int checkpoint);
+  Status Answer(int checkpoint, Evaluated* evaluated);
   // The checkpoint that is evaluated before `step` is rolled out, where one is due: the newest that
   // is there for certain, so that which one it is does not depend on time.
   std::optional<int> DueBefore(int step) const;
@@ -107,8 +114,9 @@ class TrainSampling {
   runs::StepEngine engine_;
   std::vector<TrainTask> tasks_, held_out_;
   std::unique_ptr<skill::Library> library_;
-  int batches_ = 0;       // of tasks, that finished steps rolled out
-  int next_segment_ = 1;  // of the batch that is rolled out next; of the thread of `ahead_`
+  std::set<std::string> named_;  // of refused tasks
+  int batches_ = 0;              // of tasks, that finished steps rolled out
+  int next_segment_ = 1;         // of the batch that is rolled out next; of the thread of `ahead_`
   std::unique_ptr<Ahead<Step>> ahead_;  // last: its thread uses the rest
 };
 

@@ -33,6 +33,14 @@ std::string PlainId(const TrainTask& task) {
 
 }  // namespace
 
+std::string LeftOutText(const LeftOut& left_out, size_t num_tasks) {
+  if (left_out.empty()) return "";
+  std::string names;
+  for (const auto& [task, reason] : left_out) names += (names.empty() ? "" : ", ") + task;
+  return fmt::format("{} of {} tasks are left out, because the judge refuses them: {}",
+                     left_out.size(), num_tasks, names);
+}
+
 Result<TaskSetName> ParseTaskSet(const std::string& entry, const TaskKind& usual) {
   const size_t colon = entry.find(':');
   const size_t slash = entry.find('/');

@@ -5,6 +5,7 @@
 // run trains on several of both.
 #pragma once
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -21,6 +22,11 @@ struct TaskKind {
   Language language = Language::kCpp;
   bool operator==(const TaskKind&) const = default;
 };
+
+// Tasks that the judge refuses, by id, and why.
+using LeftOut = std::map<std::string, std::string>;
+// "4 of 64 tasks are left out, because the judge refuses them: bert_layer, …"; "" for none.
+std::string LeftOutText(const LeftOut& left_out, size_t num_tasks);
 
 struct TaskSetName {
   std::string path;
