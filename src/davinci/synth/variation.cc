@@ -91,8 +91,44 @@ const std::set<std::string>& ForeignMembers() {
                                               "normalized_shape",
                                               "negative_slope",
                                               "p",
-                                              "dim"};
+                                              "dim",
+                                              "to",
+                                              "half",
+                                              "float",
+                                              "double",
+                                              "type",
+                                              "train",
+                                              "eval",
+                                              "apply",
+                                              "compile",
+                                              "cpu",
+                                              "cuda"};
   return names;
+}
+
+constexpr std::string_view kForward = "def forward(self, ", kClass = "class ";
+
+// Names that no attribute and no argument may have.
+const std::set<std::string>& Keywords() {
+  static const std::set<std::string> names = {
+      "and",   "as",   "assert", "async",  "await",   "break",  "class",  "continue", "def",
+      "del",   "elif", "else",   "for",    "from",    "if",     "import", "in",       "is",
+      "None",  "not",  "or",     "pass",   "raise",   "self",   "try",    "while",    "with",
+      "yield", "True", "False",  "except", "finally", "global", "lambda", "nonlocal", "return",
+      "int",   "len",  "max",    "min",    "sum",     "range"};
+  return names;
+}
+
+bool IsVowel(char c) { return std::string_view("aeiou").find(c) != std::string_view::npos; }
+
+// As people shorten words: "sequence" is "seq" or "sqnc".
+std::string Shortened(const std::string& word, SplitMix64* rng) {
+  if (word.size() < 5) return word;
+  if (rng->Below(2) == 0) return word.substr(0, 2 + rng->Below(3));
+  std::string text(1, word[0]);
+  for (size_t i = 1; i < word.size() && text.size() < 4; ++i)
+    if (!IsVowel(word[i]) && word[i] != text.back()) text += word[i];
+  return text;
 }
 
 class Variation {
@@ -103,6 +139,7 @@ class Variation {
   PairText Run() {
     Sizes();
     Attributes();
+    Arguments();
     Docstrings();
     Comments();
     if (Chance(0.3)) Breaks();
@@ -165,20 +202,25 @@ class Variation {
       const std::string name = pair_.task.substr(at + 5, end - at - 5);
       if (pair_.task.compare(end, 3, " = ") == 0 || pair_.task.compare(end, 2, ": ") == 0)
         owned.insert(name);
+      const std::string_view next = std::string_view(pair_.task).substr(end, 2);
+      if (name != "register_buffer" || (next != "(\"" && next != "('")) continue;
+      const size_t close = pair_.task.find(pair_.task[end + 1], end + 2);
+      if (close != std::string::npos) owned.insert(pair_.task.substr(end + 2, close - end - 2));
     }
-    // A name that also stands behind another dot may be a method.
+    // A name that also stands behind another dot may be a method, and one between quotes a key.
     std::string rest = WithMembers(pair_.task, [](const std::string&) { return std::string(); });
-    const auto& words = corpus_.lists.at("attribute");
+    for (const std::string& name : owned)
+      for (const char quote : {'"', '\''})
+        rest = Replaced(rest, fmt::format("self.({0}{1}{0}", quote, name), "");
     std::map<std::string, std::string> renamed;
     taken = owned;
     const double share = rng_.Uniform();
     for (const std::string& name : owned) {
       if (ForeignMembers().contains(name) || HasMember(rest, name) || !Chance(share)) continue;
-      std::string fresh = words[rng_.Below(words.size())];
-      if (Chance(0.2)) fresh += fmt::format("{}{}", Chance(0.5) ? "_" : "", 1 + rng_.Below(9));
+      std::string fresh = FreshName();
       if (Chance(0.05)) fresh = "_" + fresh;
-      if (ForeignMembers().contains(fresh) || HasWord(pair_.task, fresh) ||
-          !taken.insert(fresh).second)
+      if (ForeignMembers().contains(fresh) || Keywords().contains(fresh) ||
+          HasWord(pair_.task, fresh) || !taken.insert(fresh).second)
         continue;
       renamed[name] = fresh;
     }
@@ -189,6 +231,77 @@ class Variation {
     };
     pair_.task = WithMembers(pair_.task, rename);
     pair_.answer = WithMembers(pair_.answer, rename);
+    for (const auto& [name, fresh] : renamed)
+      for (const char quote : {'"', '\''})
+        pair_.task =
+            Replaced(pair_.task, fmt::format("self.register_buffer({0}{1}{0}", quote, name),
+                     fmt::format("self.register_buffer({0}{1}{0}", quote, fresh));
+  }
+
+  // Two in three are no word of a list, so that a name can only be known from the task.
+  std::string FreshName() {
+    const auto& words = corpus_.lists.at("attribute");
+    const auto& parts = corpus_.lists.at("name");
+    const auto part = [&] { return parts[rng_.Below(parts.size())]; };
+    const double kind = rng_.Uniform();
+    std::string name;
+    if (kind < 0.35) {
+      name = words[rng_.Below(words.size())];
+    } else if (kind < 0.6) {
+      name = part() + "_" + part();
+    } else if (kind < 0.7) {
+      name = part();
+    } else if (kind < 0.78) {
+      std::string second = part();
+      second[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(second[0])));
+      name = part() + second;
+    } else if (kind < 0.88) {
+      name = Shortened(part(), &rng_);
+    } else if (kind < 0.95) {
+      name = Shortened(part(), &rng_) + "_" + Shortened(part(), &rng_);
+    } else {
+      name = std::string(1, static_cast<char>('a' + rng_.Below(26)));
+    }
+    if (Chance(0.15)) name += fmt::format("{}{}", Chance(0.5) ? "_" : "", 1 + rng_.Below(9));
+    return name;
+  }
+
+  // The names of forward's arguments, where task and answer have one such function each.
+  void Arguments() {
+    const size_t module = pair_.task.find("class " + pair_.entry + "(");
+    const size_t answer = pair_.answer.find(kForward);
+    if (module == std::string::npos || answer == std::string::npos ||
+        pair_.answer.find(kForward, answer + 1) != std::string::npos)
+      return;
+    const size_t begin = pair_.task.find(kForward, module);
+    if (begin == std::string::npos || pair_.task.find(kClass, module + 1) < begin) return;
+    size_t end = begin;  // of the function
+    do {
+      end = pair_.task.find('\n', end + 1);
+    } while (end != std::string::npos && end + 1 < pair_.task.size() &&
+             (pair_.task[end + 1] == '\n' || pair_.task.compare(end + 1, 5, "     ") == 0));
+    if (end == std::string::npos) return;
+    const size_t names = begin + kForward.size();
+    const size_t close = pair_.task.find(')', names);
+    if (close >= end) return;
+    std::string forward = pair_.task.substr(begin, end - begin);
+    std::string body = pair_.answer.substr(answer);
+    const double share = rng_.Uniform();
+    for (const std::string_view argument :
+         SplitTop(std::string_view(pair_.task).substr(names, close - names), ',')) {
+      const std::string_view text = Trim(argument);
+      const std::string name(text.substr(0, text.find_first_of(":= ")));
+      const std::string fresh = FreshName();
+      // A keyword of a call is not the argument.
+      if (name.empty() || name[0] == '*' || !Chance(share) || !HasWord(body, name) ||
+          forward.find(name + "=") != std::string::npos || IsQuoted(pair_.task, name) ||
+          Keywords().contains(fresh) || HasWord(pair_.task, fresh) || HasWord(pair_.answer, fresh))
+        continue;
+      forward = WithWord(forward, name, fresh);
+      body = WithWord(body, name, fresh);
+    }
+    pair_.task.replace(begin, end - begin, forward);
+    pair_.answer.replace(answer, std::string::npos, body);
   }
 
   static bool HasMember(const std::string& text, const std::string& name) {
@@ -197,6 +310,10 @@ class Variation {
       const size_t end = at + member.size();
       if (end == text.size() || !IsWordChar(text[end])) return true;
     }
+    return IsQuoted(text, name);
+  }
+
+  static bool IsQuoted(const std::string& text, const std::string& name) {
     return text.find("\"" + name + "\"") != std::string::npos ||
            text.find("'" + name + "'") != std::string::npos;
   }
@@ -375,7 +492,7 @@ Result<Corpus> LoadCorpus(const std::filesystem::path& folder) {
   TableReader table(tree);
   for (const std::string& key : table.Keys()) corpus.lists[key] = table.Texts(key);
   for (const char* key : {"sentence", "comment", "tail", "head", "noun", "thing", "verb",
-                          "adjective", "place", "attribute"})
+                          "adjective", "place", "attribute", "name"})
     if (corpus.lists[key].empty()) return table.Error(fmt::format("{} is missing", key));
   DAVINCI_RETURN_IF_ERROR(table.Finish());
   return corpus;

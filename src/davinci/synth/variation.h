@@ -1,7 +1,7 @@
 // Rewrites a task and its answer as other people would have written them around the same code:
-// texts of docstrings and comments, text before and behind the code, names of attributes, imports,
-// line breaks, the order of functions. The task and the answer change alike. Pure: the same texts
-// and seed give the same texts.
+// texts of docstrings and comments, text before and behind the code, names of attributes, buffers
+// and forward's arguments, imports, line breaks, the order of functions. The task and the answer
+// change alike. Pure: the same texts and seed give the same texts.
 #pragma once
 
 #include <cstdint>

@@ -22,15 +22,23 @@ PairText Written() {
       "import torch\nimport torch.nn as nn\n\nROWS = 64\n\n\n"
       "class Model(nn.Module):\n    \"\"\"What it was.\"\"\"\n\n"
       "    def __init__(self, width):\n        super().__init__()\n"
-      "        self.projection9 = nn.Linear(width, 16, bias=False)\n        self.norm = width\n\n"
+      "        self.projection9 = nn.Linear(width, 16, bias=False)\n        self.norm = width\n"
+      "        self.register_buffer(\"table9\", torch.ones(16))\n\n"
       "    def forward(self, x):\n        # the old step\n"
-      "        return self.projection9(x) + x.norm()\n\n\n"
+      "        return self.projection9(x) + x.norm() * self.table9\n\n\n"
       "def get_inputs():\n    return [torch.randn(ROWS, 32)]\n\n\n"
       "def get_init_inputs():\n    return [32]\n";
   pair.sidecar = "precision = \"fp32\"\n\n[sizes.cuda]\nROWS = 64\n";
   pair.answer =
-      "class ModelNew(Model):\n    def forward(self, x):\n        w = self.projection9.weight\n";
+      "@kernel\ndef f1(x, o, N):\n    i = ids(1024)\n\n\n"
+      "class ModelNew(Model):\n    def forward(self, x):\n        w = self.projection9.weight\n"
+      "        f1(x, w, self.table9, x.shape[0])\n";
   return pair;
+}
+
+std::string Between(const std::string& text, const std::string& before, const std::string& after) {
+  const size_t begin = text.find(before) + before.size();
+  return text.substr(begin, text.find(after, begin) - begin);
 }
 
 // The name of the attribute that the module gets.
@@ -55,11 +63,41 @@ TEST(Variation, AttributesOfTaskAndAnswerAreAlike) {
     const std::string name = Attribute(pair.task);
     names.insert(name);
     EXPECT_NE(pair.answer.find("self." + name + ".weight"), std::string::npos) << pair.answer;
-    EXPECT_NE(pair.task.find("self." + name + "(x)"), std::string::npos) << pair.task;
+    EXPECT_NE(pair.task.find("self." + name + "("), std::string::npos) << pair.task;
     // A name that is a method elsewhere stays.
     EXPECT_NE(pair.task.find("self.norm = width"), std::string::npos) << pair.task;
   }
-  EXPECT_GT(names.size(), 20u);
+  // Most are no word of the list of attributes.
+  EXPECT_GT(names.size(), 60u);
+}
+
+TEST(Variation, BuffersOfTaskAndAnswerAreAlike) {
+  std::set<std::string> names;
+  for (uint64_t seed = 0; seed < 200; ++seed) {
+    const PairText pair = Varied(TheCorpus(), Written(), seed);
+    const std::string name = Between(pair.task, "self.register_buffer(\"", "\"");
+    names.insert(name);
+    EXPECT_NE(pair.task.find("* self." + name), std::string::npos) << pair.task;
+    EXPECT_NE(pair.answer.find(", self." + name + ","), std::string::npos) << pair.answer;
+  }
+  EXPECT_GT(names.size(), 60u);
+}
+
+TEST(Variation, ArgumentsOfForwardAreAlikeAndThoseOfKernelsStay) {
+  std::set<std::string> names;
+  for (uint64_t seed = 0; seed < 200; ++seed) {
+    const PairText pair = Varied(TheCorpus(), Written(), seed);
+    const std::string name = Between(pair.answer, "def forward(self, ", ")");
+    names.insert(name);
+    EXPECT_EQ(Between(pair.task, "def forward(self, ", ")"), name);
+    EXPECT_NE(pair.task.find("(" + name + ") + " + name + ".norm() *"), std::string::npos)
+        << pair.task;
+    EXPECT_NE(pair.answer.find("f1(" + name + ", w, "), std::string::npos) << pair.answer;
+    EXPECT_NE(pair.answer.find(", " + name + ".shape[0])"), std::string::npos) << pair.answer;
+    EXPECT_NE(pair.answer.find("def f1(x, o, N):"), std::string::npos) << pair.answer;
+  }
+  EXPECT_TRUE(names.contains("x"));
+  EXPECT_GT(names.size(), 60u);
 }
 
 TEST(Variation, TextsAroundTheCodeChangeAndTheCodeStays) {
@@ -68,7 +106,7 @@ TEST(Variation, TextsAroundTheCodeChangeAndTheCodeStays) {
   for (uint64_t seed = 0; seed < 300; ++seed) {
     const PairText pair = Varied(TheCorpus(), Written(), seed);
     for (const char* code : {"super().__init__()", "return [torch.randn(ROWS, 32)]", "return [32]",
-                             "def forward(self, x):", "ROWS = 64"})
+                             "def forward(self, ", "ROWS = 64"})
       EXPECT_NE(pair.task.find(code), std::string::npos) << pair.task;
     const size_t text = pair.task.find("\"\"\"", pair.task.find("class Model"));
     docstrings.insert(text == std::string::npos ? "" : pair.task.substr(text, 30));
