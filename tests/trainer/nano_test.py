@@ -75,15 +75,13 @@ def main():
             os.symlink(os.path.join(ROOT, part), os.path.join(home, part))
         bench = [davinci, "bench", "--tasks", os.path.join(out, "probes/combination"), "--llm", "embedded", "--target", "cpu",
                  "--samples", "1", "--turns", "1", "--run", os.path.join(out, "run")]
-        said = subprocess.run(bench, capture_output=True, text=True, env={**os.environ, "DAVINCI_HOME": home})
+        # That home has no .venv.
+        place = {**os.environ, "DAVINCI_HOME": home, "DAVINCI_PYTHON": sys.executable}
+        said = subprocess.run(bench, capture_output=True, text=True, env=place)
         assert said.returncode == 2 and "models/davinci-nano" in said.stderr and "--model" in said.stderr, said
         os.mkdir(os.path.join(home, "models"))
         os.symlink(os.path.join(out, "davinci-nano"), os.path.join(home, "models", "davinci-nano"))
-        for last in (False, True):  # a busy machine may leave a task undecided: the same command continues
-            said = subprocess.run(bench, capture_output=True, text=True, env={**os.environ, "DAVINCI_HOME": home})
-            if said.returncode != 3 or last:
-                break
-            print(said.stdout, said.stderr)
+        said = subprocess.run(bench, capture_output=True, text=True, env=place)
         assert said.returncode == 0, said
         with open(os.path.join(out, "run", "recipe.toml")) as file:
             recipe = file.read()
