@@ -41,15 +41,29 @@ constexpr LineMistake kLineMistakes[] = {
     {"missing_eps", In::kAny, Where::kKernels, R"( \+ 1e-\d+f?)", ""},
     {"undefined_name", In::kTriton, Where::kKernels, R"(^ +v\d+ = .*$)", nullptr},
     {"undefined_name", In::kC, Where::kKernels, R"(^ +const \w+ v\d+ = .*;$)", nullptr},
+    {"undefined_local", In::kAny, Where::kHost, R"(^ {8}[A-Za-z]\w*(, \w+)* = .*[^(]$)", nullptr},
+    {"wrong_attribute", In::kAny, Where::kHost, R"(\bself\.(\w+)\.(weight|bias)\b)", "self.$2"},
+    {"wrong_attribute", In::kAny, Where::kHost, R"(\.weight\b)", ".weights"},
+    {"wrong_attribute", In::kAny, Where::kHost, R"(\bself\.(\w+)\b(?![.(\w]))", "self.weights"},
+    {"wrong_attribute", In::kAny, Where::kHost, R"(\bself\.(\w+)\()", "self.$1_layer("},
     {"syntax", In::kTriton, Where::kAll, R"(\)$)", ""},
     {"syntax", In::kC, Where::kKernels, R"(;$)", ""},
     {"missing_argument", In::kTriton, Where::kHost,
      R"((\b\w+\[.*\]\(.*), [\w.]+((, num_\w+=\d+)*\))$)", "$1$2"},
     {"missing_argument", In::kTriton, Where::kHost, R"((^ +f\d+\(.*), [\w.]+(\))$)", "$1$2"},
     {"missing_argument", In::kC, Where::kHost, R"((^ +\w+\(\w+, .*), [^,()]+(\))$)", "$1$2"},
+    {"extra_argument", In::kTriton, Where::kHost,
+     R"(((\b\w+\[.*\]|^ +f\d+)\(.*), ([\w.]+)((, num_\w+=\d+)*\))$)", "$1, $3, $3$4"},
+    {"missing_constant", In::kTriton, Where::kHost, R"((\]\(.*), [A-Z]\w*=[\w.]+)", "$1"},
     {"swapped", In::kTriton, Where::kHost, R"((\]\(|^ +f\d+\()([\w.]+), ([\w.]+),)", "$1$3, $2,"},
     {"swapped", In::kC, Where::kHost, R"((^ +\w+\()(\w+), (\w+),)", "$1$3, $2,"},
     {"wrong_shape", In::kAny, Where::kHost, R"((empty|zeros)\(\(([^()]+), [^(),]+\))", "$1(($2,)"},
+    {"wrong_shape", In::kAny, Where::kHost, R"(\.(view|reshape|unsqueeze|squeeze)\([^()]*\))", ""},
+    {"lost_dimension", In::kTriton, Where::kKernels, R"(\[:, None\])", ""},
+    {"lost_dimension", In::kAny, Where::kHost, R"(keepdim=True)", "keepdim=False"},
+    {"missing_factor", In::kAny, Where::kKernels, R"( = (.*) \* [\w.]+(;?)$)", " = $1$2"},
+    {"wrong_divisor", In::kAny, Where::kKernels, R"( / ([A-Za-z]\w*)\b)", " / ($1 - 1)"},
+    {"wrong_divisor", In::kAny, Where::kKernels, R"( / (\d+)\.0)", " / $1$1.0"},
     {"wrong_dtype", In::kAny, Where::kHost, R"(dtype=torch\.float32)", "dtype=torch.float16"},
     {"wrong_dtype", In::kAny, Where::kHost, R"((empty\(\([^()]*\))\))", "$1, dtype=torch.float64)"},
     {"wrong_dtype", In::kAny, Where::kHost, R"((empty_like\(\w+)\))", "$1, dtype=torch.float64)"},
@@ -96,11 +110,11 @@ Text WithLineMistake(const std::string& source, Language language, const std::st
       if (!line.starts_with("#") && !line.ends_with("\"\"\"") &&
           std::regex_search(line, found, from)) {
         const bool left_out = mistake.to == nullptr;
-        places.push_back({begin, end,
-                          left_out ? ""
-                                   : std::regex_replace(line, from, mistake.to,
-                                                        std::regex_constants::format_first_only),
-                          left_out});
+        std::string changed = left_out
+                                  ? ""
+                                  : std::regex_replace(line, from, mistake.to,
+                                                       std::regex_constants::format_first_only);
+        if (changed != line) places.push_back({begin, end, std::move(changed), left_out});
       }
       begin = end + 1;
     }

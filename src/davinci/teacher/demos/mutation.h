@@ -11,10 +11,17 @@
 // | wrong_operator   | minus for plus, minimum for maximum                                 |
 // | missing_eps      | a small constant is left out                                        |
 // | undefined_name   | a line that defines a value is left out                             |
+// | undefined_local  | a line of the class that assigns a name is left out                 |
+// | wrong_attribute  | a parameter or layer is read under another name                     |
 // | syntax           | a bracket or semicolon is left out                                  |
 // | missing_argument | a launch has one argument less                                      |
+// | extra_argument   | a launch has one argument more (Triton)                             |
+// | missing_constant | a launch lacks a named constant (Triton)                            |
 // | swapped          | the first two arguments of a launch change place                    |
 // | wrong_shape      | a result has a dimension less                                       |
+// | lost_dimension   | a reduction does not keep its dimension                             |
+// | missing_factor   | the last factor of a value is left out                              |
+// | wrong_divisor    | another number divides                                              |
 // | wrong_dtype      | a result has another element type                                   |
 // | low_sum          | a sum is kept in half precision                                     |
 // | slow             | loops without OpenMP; blocks of few elements                        |

@@ -36,6 +36,18 @@ const std::string kDelta =
     "        f1[(A, 2)](x, self.weight, t1, B, num_warps=8)\n"
     "        return t1\n";
 
+const std::string kNorm =
+    "@kernel\ndef f1(x, y, o, C):\n"
+    "    v3 = tl.sum(acc1, axis=1)[:, None]\n"
+    "    v4 = v3 / C\n"
+    "    v5 = v4 / 8.0 * v1\n"
+    "\n\nclass ModelNew(Model):\n"
+    "    def forward(self, x):\n"
+    "        A, B = x.shape\n"
+    "        t1 = self.proj(x)\n"
+    "        f1[A](t1, self.norm.weight, self.gain, t1, B, BLOCK=1024)\n"
+    "        return t1.view(A, B)\n";
+
 // At any of its places.
 std::string Of(const std::string& source, Language language, const char* mutation) {
   std::string all;
@@ -76,10 +88,29 @@ TEST(Mutation, ChangesAShortReplyAsModelsDo) {
                                        {"syntax", "rows(1\n"},
                                        {"missing_argument", "t1, num_warps=8)\n"},
                                        {"swapped", "(self.weight, x, t1,"},
+                                       {"extra_argument", "t1, B, B, num_warps=8)\n"},
+                                       {"undefined_local", "forward(self, x):\n        f1["},
+                                       {"wrong_attribute", "(x, self.weights, t1,"},
                                        {"wrong_shape", "new_empty((A,))\n"},
                                        {"wrong_dtype", "(A, B), dtype=torch.float64)\n"}})
     EXPECT_NE(Of(kDelta, Language::kTriton, mutation).find(text), std::string::npos)
         << mutation << Of(kDelta, Language::kTriton, mutation);
+}
+
+TEST(Mutation, ReadsOtherNamesAndLosesDimensionsAndFactors) {
+  for (const auto& [mutation, text] : {std::pair{"undefined_local", "(self, x):\n        t1 ="},
+                                       {"wrong_attribute", "(t1, self.weight, self.gain,"},
+                                       {"wrong_attribute", "(t1, self.norm.weights, self.gain,"},
+                                       {"wrong_attribute", "(t1, self.norm.weight, self.weights,"},
+                                       {"wrong_attribute", "self.proj_layer(x)"},
+                                       {"missing_constant", "t1, B)\n"},
+                                       {"wrong_shape", "return t1\n"},
+                                       {"lost_dimension", "axis=1)\n"},
+                                       {"missing_factor", "v5 = v4 / 8.0\n"},
+                                       {"wrong_divisor", "v3 / (C - 1)\n"},
+                                       {"wrong_divisor", "v4 / 88.0 * v1"}})
+    EXPECT_NE(Of(kNorm, Language::kTriton, mutation).find(text), std::string::npos)
+        << mutation << Of(kNorm, Language::kTriton, mutation);
 }
 
 TEST(Mutation, IsNothingWhereTheTextHasNoPlaceForIt) {
