@@ -14,8 +14,10 @@
 #   SELECTIONS  share of tasks that also give a row of the Selection agent (default: 0.02)
 #   WITHOUT   techniques that no kernel follows and no prompt shows: "fuse-pointwise-chain softmax-row-in-registers"
 #   OWN       modules of yours that rows are made of, too: "FILE DIR ..."
-#   JUDGED    tasks whose kernels, with mistakes in some and without techniques in others, are judged under "staged": rows of repairs,
-#             summaries and selections, each seen JUDGED_WEIGHT (default: 20) times an epoch (default: 0)
+#   JUDGED    tasks whose kernels, with mistakes, are judged on all cores: rows of repairs (default: 1500, some 10,000 rows; ci: 0)
+#   JUDGED_WEIGHT  times that an epoch sees each row of JUDGED and TIMED (default: 5)
+#   TIMED     tasks whose kernels, without techniques in some, are judged on the device: rows of summaries, of selections, and of repairs
+#             of slow kernels (default: 0)
 #   HELD_OUT  held-out tasks of each split that the trained model answers (default: 200)
 #   EPOCHS    of training (default: 1)
 #   ASKED     what the trained model is asked: "combination style family right-card wrong-card own import feedback" (default: all)
@@ -26,13 +28,13 @@ cd "$(dirname "$0")/.."
 
 out=${1:?tools/train_nano.sh OUT [full|ci]}
 size=${2:-full}
-all="rows tokenizer judged new sft evaluate convert"
+all="rows tokenizer judged timed new sft evaluate convert"
 . tools/stages.sh
 rows=${ROWS:-$out/rows}
 case $size in
-  full) recipe=recipes/train/nano/sft.toml; tasks=${TASKS:-1000000}; held_out=${HELD_OUT:-200}; vocab=8192; sizes=(); target=cuda
+  full) recipe=recipes/train/nano/sft.toml; tasks=${TASKS:-1000000}; judged=${JUDGED:-1500}; held_out=${HELD_OUT:-200}; vocab=8192; sizes=(); target=cuda
     pairs=(); demos=(--language triton --reply delta); language=triton; asking=recipes/nano.toml; asked=(combination style family right-card wrong-card own import feedback) ;;
-  ci) recipe=recipes/train/nano/ci/sft.toml; tasks=${TASKS:-60}; held_out=${HELD_OUT:-2}; vocab=512
+  ci) recipe=recipes/train/nano/ci/sft.toml; tasks=${TASKS:-60}; judged=${JUDGED:-0}; held_out=${HELD_OUT:-2}; vocab=512
     sizes=(--layers 2 --width 128); target=cpu; pairs=(--language cpp --reply file); demos=(--language cpp); language=cpp
     asking=recipes/nano_ci.toml; asked=(family right-card wrong-card) ;;
   *) echo "train_nano: size $size is not full or ci" >&2; exit 2 ;;
@@ -47,12 +49,20 @@ make_rows() {
   cat "$out"/held_out/*/*.jsonl > "$out/held_out.jsonl"
 }
 
-# Repairs, summaries and selections hold the judge's words.
-make_judged() {
-  [ "${JUDGED:-0}" -gt 0 ] || return 0
-  limited "$davinci" synth demos --count "$JUDGED" --seed 7 "${demos[@]}" ${WITHOUT:+--without $WITHOUT} --level better best --skills 2 --mutated=2 --without-each --judge --protocol staged --out "$out/judged"
-  "$davinci" synth rows "$out/judged" --tokenizer "$out/tokenizer"
+# Rows that hold the judge's words: judged_rows FOLDER COUNT SEED FLAG...
+judged_rows() {
+  local folder=$1 count=$2 seed=$3; shift 3
+  [ "$count" -gt 0 ] || return 0
+  limited "$davinci" synth demos --count "$count" --seed "$seed" "${demos[@]}" ${WITHOUT:+--without $WITHOUT} --skills 2 --judge --protocol staged --out "$folder" "$@" ||
+    echo "train_nano: some candidates of $folder were not judged; rows are made of the others" >&2
+  "$davinci" synth rows "$folder" --tokenizer "$out/tokenizer"
+  [ -s "$folder/rows.jsonl" ]
 }
+
+# Without a device Triton is compiled and interpreted: what is wrong is known, what is slow is not.
+make_judged() { CUDA_VISIBLE_DEVICES= judged_rows "$out/judged" "$judged" 7 --level best --mutated=12 -j "$(nproc)"; }
+
+make_timed() { judged_rows "$out/timed" "${TIMED:-0}" 8 --level better best --mutated=2 --without-each; }
 
 make_tokenizer() { "$davinci" model tokenizer "$rows" --vocab $vocab --out "$out/tokenizer"; }
 
@@ -62,9 +72,13 @@ newest() { ls -d "$out"/sft/checkpoints/step-* | tail -1; }
 
 # One process a device.
 train() {
-  local sets=(--set "model.path=\"$out/new\"" --set "data.train=[\"$rows\"]" --set "data.epochs=${EPOCHS:-1}")
-  [ -s "$out/judged/rows.jsonl" ] &&
-    sets+=(--set "data.train=[\"$rows\", \"$out/judged/rows.jsonl\"]" --set "data.weights=[1.0, ${JUDGED_WEIGHT:-20}.0]")
+  local data="\"$rows\"" weights=1.0 part
+  for part in judged timed; do
+    [ -s "$out/$part/rows.jsonl" ] || continue
+    data+=", \"$out/$part/rows.jsonl\""
+    weights+=", ${JUDGED_WEIGHT:-5}.0"
+  done
+  local sets=(--set "model.path=\"$out/new\"" --set "data.train=[$data]" --set "data.weights=[$weights]" --set "data.epochs=${EPOCHS:-1}")
   [ -e "$out/held_out.jsonl" ] && sets+=(--set "data.eval=\"$out/held_out.jsonl\"")
   if [ "${PROBES:-0}" -gt 0 ]; then
     tasks_of "$out/probes/combination" "$PROBES" combination 2
@@ -142,6 +156,7 @@ convert() {
 stage rows make_rows
 stage tokenizer make_tokenizer
 stage judged make_judged
+stage timed make_timed
 stage new make_model
 stage sft train
 stage evaluate evaluate

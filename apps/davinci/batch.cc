@@ -112,9 +112,11 @@ class Batch {
   void Plan();
   void Work();
   Evaluation Answer(const BatchEntry& entry, int* attempts);
+  // Its condition is known, and not correct.
+  bool IsLeftOut(const BatchEntry& entry);
   void Record(const BatchEntry& entry, const Evaluation& evaluation, int attempts,
               const std::string& same_as);
-  void Count(const Evaluation& evaluation) DAVINCI_REQUIRES(mutex_);
+  void Count(const std::string& id, const Evaluation& evaluation) DAVINCI_REQUIRES(mutex_);
   void Stop(const Status& why);
   void ShowProgress(bool last) DAVINCI_REQUIRES(mutex_);
   void PrintRow(const BatchEntry& entry, const Evaluation& evaluation) DAVINCI_REQUIRES(mutex_);
@@ -153,6 +155,8 @@ class Batch {
   int num_judged_ DAVINCI_GUARDED_BY(mutex_) = 0;    // by an evaluation of this run
   int num_resumed_ DAVINCI_GUARDED_BY(mutex_) = 0;
   int num_repeated_ DAVINCI_GUARDED_BY(mutex_) = 0;  // identical to another job
+  int num_left_out_ DAVINCI_GUARDED_BY(mutex_) = 0;  // their conditions are not correct
+  std::map<std::string, bool> correct_ DAVINCI_GUARDED_BY(mutex_);  // by job
   int num_bad_input_ DAVINCI_GUARDED_BY(mutex_) = 0;
   int num_ours_ DAVINCI_GUARDED_BY(mutex_) = 0;
   Status trouble_ DAVINCI_GUARDED_BY(mutex_);
@@ -227,7 +231,7 @@ void Batch::Plan() {
       if (finished_.contains({entry.job.id, entry.hash})) {
         MutexLock lock(mutex_);
         ++num_resumed_;
-        Count(done->second);
+        Count(entry.job.id, done->second);
       } else {
         Record(entry, done->second, 0, verdict_ids_[entry.hash]);
       }
@@ -250,12 +254,25 @@ Evaluation Batch::Answer(const BatchEntry& entry, int* attempts) {
   return FailedEvaluation(reply.status());
 }
 
+bool Batch::IsLeftOut(const BatchEntry& entry) {
+  const auto condition = options_.conditions.find(entry.job.id);
+  if (condition == options_.conditions.end()) return false;
+  MutexLock lock(mutex_);
+  const auto known = correct_.find(condition->second);
+  return known != correct_.end() && !known->second;
+}
+
 void Batch::Work() {
   std::optional<size_t> index;
   while (!stopping_ && interrupts == 0) {
     index = order_->Next(index);
     if (!index) break;
     const Question& question = questions_[*index];
+    if (std::ranges::all_of(question.entries, [&](size_t i) { return IsLeftOut(entries_[i]); })) {
+      MutexLock lock(mutex_);
+      num_left_out_ += static_cast<int>(question.entries.size());
+      continue;
+    }
     const BatchEntry& leader = entries_[question.entries.front()];
     ++in_flight_;
     int attempts = 0;
@@ -279,7 +296,8 @@ void Batch::Stop(const Status& why) {
   if (trouble_.ok()) trouble_ = why;
 }
 
-void Batch::Count(const Evaluation& evaluation) {
+void Batch::Count(const std::string& id, const Evaluation& evaluation) {
+  correct_[id] = evaluation.correct.value_or(false);
   ++outcomes_[evaluation.outcome];
   if (IsFaultOfInput(evaluation))
     ++num_bad_input_;
@@ -320,7 +338,7 @@ void Batch::Record(const BatchEntry& entry, const Evaluation& evaluation, int at
   ++num_recorded_;
   if (attempts > 0) ++num_judged_;
   if (!same_as.empty()) ++num_repeated_;
-  Count(evaluation);
+  Count(entry.job.id, evaluation);
   if (live_) fmt::print(stderr, "\r\033[K");
   if (rows_) {
     PrintRow(entry, evaluation);
@@ -380,8 +398,8 @@ void Batch::ShowProgress(bool last) {
   if (last) return;
   fmt::print(
       stderr, "{} of {} done, {} in flight, {} ok, {:.1f} per minute{}{}",
-      num_recorded_ + num_resumed_, entries_.size(), in_flight_.load(), outcomes_[Outcome::kOk],
-      60 * num_judged_ / std::max(seconds, 1e-3),
+      num_recorded_ + num_resumed_ + num_left_out_, entries_.size(), in_flight_.load(),
+      outcomes_[Outcome::kOk], 60 * num_judged_ / std::max(seconds, 1e-3),
       interrupts > 0 ? "; finishing what is in flight (interrupt again to leave at once)" : "",
       live_ ? "" : "\n");
   std::fflush(stderr);
@@ -389,7 +407,7 @@ void Batch::ShowProgress(bool last) {
 
 int Batch::Summarise() {
   const double seconds = watch_.Seconds();
-  const int left = static_cast<int>(entries_.size()) - num_recorded_ - num_resumed_;
+  const int left = static_cast<int>(entries_.size()) - num_recorded_ - num_resumed_ - num_left_out_;
   std::string counts;
   for (const auto& [outcome, count] : outcomes_) {
     if (count > 0)
@@ -410,6 +428,8 @@ int Batch::Summarise() {
   }
   fmt::print(stderr, "{} judged in {:.1f} s, {:.1f} candidates per minute\n", num_judged_, seconds,
              60 * num_judged_ / std::max(seconds, 1e-3));
+  if (num_left_out_ > 0)
+    fmt::print(stderr, "{} left out: what they vary is not correct\n", num_left_out_);
   if (journal_) fmt::print(stderr, "results: {}\n", options_.out_path);
   if (num_bad_input_ > 0)
     fmt::print(stderr, "{} bad input: see message of each record\n", num_bad_input_);

@@ -25,6 +25,10 @@ struct BatchOptions {
   judge::JobFiles defaults;   // for keys a line leaves out
   std::string export_folder;  // correct candidates as files for the user, ID.py; empty: none
   const Installation* installation = nullptr;  // not owned; of the export
+  // Job by job, what has to be correct first: the id of another job. A job whose condition is known
+  // and not correct is left out. A task's jobs are judged in the order of the file by one worker;
+  // others that help with its last jobs may not know the condition yet.
+  std::map<std::string, std::string> conditions;
 };
 
 // 0 every job was judged, 2 some line was bad input, 3 anything else (our failure, interrupted,

@@ -20,6 +20,8 @@
 #include "davinci/config/task_config.h"
 #include "davinci/data/evaluation.h"
 #include "davinci/data/shown_interval.h"
+#include "davinci/gpu/device.h"
+#include "davinci/gpu/visible_devices.h"
 #include "davinci/judge/protocol.h"
 #include "davinci/synth/gallery.h"
 #include "davinci/synth/sampler.h"
@@ -125,6 +127,9 @@ class DemoWriter {
       DAVINCI_ASSIGN_OR_RETURN(prelude_,
                                Prelude::Load(home / "python" / "davinci_runtime" / "prelude.py"));
     }
+    // Without a device the judge takes the sizes of the cpu target.
+    if (arguments_.judge && gpu::VisibleDevices(*gpu::DeviceMonitor::Create()).empty())
+      judged_at_ = Target::kCpu;
     if (!arguments_.answers.empty()) DAVINCI_RETURN_IF_ERROR(ReadAnswers());
     const fs::path out = arguments_.out;
     for (const char* part : {"tasks", "candidates"}) {
@@ -285,6 +290,7 @@ class DemoWriter {
     batch.in_flight = arguments_.jobs;
     batch.installation = &*installation;
     batch.defaults.protocol = arguments_.protocol;
+    batch.conditions = conditions_;
     return RunBatch(batch, MakeJudgeOptions(*installation));
   }
 
@@ -421,16 +427,19 @@ class DemoWriter {
           ++refused_[fmt::format("{}: {}", name, candidate.status().message())];
           continue;
         }
-        // Repairs and summaries compare with candidates that stand before the last level's.
+        // Repairs and summaries compare with candidates that stand before the last level's, and
+        // that are judged behind it.
+        std::string others;
         if (level_name == arguments_.levels.back()) {
-          DAVINCI_RETURN_IF_ERROR(AddAnswers(task, language, *candidate, &row, jobs));
-          DAVINCI_RETURN_IF_ERROR(AddMutated(task, language, *candidate, &row, jobs));
+          DAVINCI_RETURN_IF_ERROR(AddAnswers(task, language, *candidate, &row, &others));
+          DAVINCI_RETURN_IF_ERROR(AddMutated(task, language, *candidate, &row, &others));
           if (arguments_.without_each)
-            DAVINCI_RETURN_IF_ERROR(
-                AddWithoutEach(made, task, *writable, language, allowed, *candidate, &row, jobs));
+            DAVINCI_RETURN_IF_ERROR(AddWithoutEach(made, task, *writable, language, allowed,
+                                                   *candidate, &row, &others));
         }
         DAVINCI_RETURN_IF_ERROR(
             AddCandidate(task, language, level_name, *candidate, candidate->source, &row, jobs));
+        *jobs += others;
         for (const std::string& rule : candidate->rules.Names()) ++rules_[rule];
         for (const std::string& skill : candidate->skills) ++skills_[skill];
         own_[name] += candidate->own_kernels > 0;
@@ -495,7 +504,7 @@ class DemoWriter {
         const auto config,
         config::ParseTaskConfig(task.row.at("sidecar").get<std::string>(), task.id + ".toml"));
     agent::TaskBrief brief =
-        agent::BriefOf(config, config.CandidateEntry(), Target::kCuda, davinci::Language::kTriton,
+        agent::BriefOf(config, config.CandidateEntry(), judged_at_, davinci::Language::kTriton,
                        prelude_ ? ReplyForm::kDelta : ReplyForm::kFile);
     brief.reference = task.row.at("source").get<std::string>();
     return brief;
@@ -506,13 +515,18 @@ class DemoWriter {
                     const teacher::Candidate& candidate, json* row, std::string* jobs) {
     const auto& mutations = teacher::Mutations();
     const uint64_t seed = HashBytes(task.id, 3);
+    const std::string name(teacher::LanguageName(language));
     size_t added = 0;
     for (size_t k = 0; k < mutations.size() && added < arguments_.mistakes; ++k) {
       const std::string& mutation = mutations[(seed + k) % mutations.size()];
       const auto code = teacher::Mutated(candidate.source, language, mutation, seed);
       if (!code) continue;
       DAVINCI_RETURN_IF_ERROR(AddCandidate(task, language, mutation, candidate, *code, row, jobs));
-      row->at("candidates").back()["mutation"] = mutation;
+      json& mistaken = row->at("candidates").back();
+      mistaken["mutation"] = mutation;
+      // A repair needs a right answer.
+      conditions_[mistaken["id"]] =
+          fmt::format("{}.{}.{}", task.id, name, arguments_.levels.back());
       ++added;
     }
     return Status::Ok();
@@ -590,8 +604,10 @@ class DemoWriter {
 
   DemoArguments arguments_;
   std::optional<Prelude> prelude_;                              // of --reply delta
+  Target judged_at_ = Target::kCuda;                            // whose sizes delta files have
   std::map<std::string, std::vector<std::string>> answers_;     // by task
   std::map<std::string, std::map<std::string, double>> gains_;  // by language and skill
+  std::map<std::string, std::string> conditions_;               // BatchOptions::conditions
   std::map<std::string, Demo> demos_;
   std::map<std::string, size_t> refused_, rules_, skills_, own_;
 };

@@ -184,6 +184,9 @@ void AddSynthRows(CLI::App* synth, int* exit_code) {
                    "longest prompt of the policy and of the summary (default 3500)");
   rows->add_option("--selection-tokens", arguments->limits.selection_tokens,
                    "longest prompt of the selection (default 2500)");
+  rows->add_option("--bare-repairs", arguments->limits.bare_repairs,
+                   "share of repairs whose prompt shows no skills (default 0.5)")
+      ->check(CLI::Range(0.0, 1.0));
   rows->add_option("--min-gain", arguments->limits.min_gain,
                    "least speedup of the best attempt over another (default 1.1)");
   rows->footer(

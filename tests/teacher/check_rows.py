@@ -14,6 +14,7 @@ import pathlib
 import shutil
 import subprocess
 import sys
+import tomllib
 
 try:
     from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
@@ -94,6 +95,23 @@ def checked(options, folder):
     return kinds
 
 
+def check_mistakes(folder):
+    """A mistake in a kernel that is not correct is not judged. Without a device files have the sizes of the cpu target."""
+    verdicts = {row["id"]: row for row in lines(folder / "results.jsonl")}
+    wrong = sized = 0
+    for demo in lines(folder / "demos.jsonl"):
+        best = next((c for c in demo["candidates"] if c["level"] == "best"), None)
+        for candidate in demo["candidates"]:
+            if candidate.get("mutation", "reply") != "reply":
+                assert (candidate["id"] in verdicts) == (verdicts[best["id"]]["correct"] is True), candidate["id"]
+                wrong += verdicts[best["id"]]["correct"] is not True
+        sizes = tomllib.loads(demo["sidecar"]).get("sizes", {}).get("cpu", {})
+        if best and "no_device" in verdicts[best["id"]]["provenance"] and sizes:
+            assert all(f"\n{name} = {value}\n" in best["source"] for name, value in sizes.items()), (sizes, best["source"])
+            sized += 1
+    print(f"{wrong} mistakes left out, {sized} files at the sizes of the cpu target")
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("davinci")
@@ -111,7 +129,8 @@ def main():
         statuses = {row.get("evaluation", row)["status"] for row in lines(timed / "results.jsonl")}
         assert len(statuses - {"ok", "judge_error"}) >= 2, statuses
         demos = options.folder / "demos"
-        judged(options, "triton", demos, 8, "--level", "best", "--mutated=3", "--without", "replay_graph", "direct_launch")
+        judged(options, "triton", demos, 8, "--level", "best", "--mutated=3", "--reply", "delta")
+        check_mistakes(demos)
     options.folder.mkdir(parents=True, exist_ok=True)
     made = options.folder / "rows.jsonl"
     said = run(options.davinci, "synth", "rows", demos, "--out", made)

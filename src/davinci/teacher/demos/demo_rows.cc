@@ -9,6 +9,7 @@
 #include "davinci/agent/selection_agent.h"
 #include "davinci/agent/summary_agent.h"
 #include "davinci/agent/trigger.h"
+#include "davinci/base/hash.h"
 #include "davinci/base/json_text.h"
 #include "davinci/data/shown_interval.h"
 #include "davinci/llm/tools.h"
@@ -61,6 +62,12 @@ llm::Reply ReplyWithCall(std::string_view tool, std::string arguments) {
   return reply;
 }
 
+// In [0, 1), by the text.
+double ShareOf(std::string_view text) {
+  constexpr double kHashes = 18446744073709551616.0;  // 2^64
+  return static_cast<double>(HashBytes(text, 5)) / kHashes;
+}
+
 class Maker {
  public:
   Maker(const agent::PromptSet& prompts, const Demonstration& demonstration,
@@ -84,6 +91,8 @@ class Maker {
     DAVINCI_ASSIGN_OR_RETURN(const auto given, Skills(best.skills));
     DAVINCI_ASSIGN_OR_RETURN(const agent::Conversation start,
                              agent::StartConversation(prompts_, demo_.brief, demo_.device, given));
+    DAVINCI_ASSIGN_OR_RETURN(const agent::Conversation bare,
+                             agent::StartConversation(prompts_, demo_.brief, demo_.device, {}));
     DAVINCI_RETURN_IF_ERROR(Policy(start, best));
     for (size_t i = 0; i + 1 < demo_.attempts.size(); ++i) {
       const Attempt& other = demo_.attempts[i];
@@ -92,7 +101,7 @@ class Maker {
         ++made_.left_out["repair: the judge did not decide"];
         continue;
       }
-      DAVINCI_RETURN_IF_ERROR(Repair(start, other, best));
+      DAVINCI_RETURN_IF_ERROR(Repair(start, bare, other, best));
       // What a mistake costs says nothing about a skill.
       if (other.mutation.empty() && IsCorrect(other) && Gains(best, other, limits_.min_gain)) {
         if (!selected_) DAVINCI_RETURN_IF_ERROR(Selection(best));
@@ -145,7 +154,8 @@ class Maker {
     return Status::Ok();
   }
 
-  Status Repair(const agent::Conversation& start, const Attempt& other, const Attempt& best) {
+  Status Repair(const agent::Conversation& start, const agent::Conversation& bare,
+                const Attempt& other, const Attempt& best) {
     if (IsCorrect(other) && !Gains(best, other, limits_.min_gain)) {
       ++made_.left_out["repair: no significant gain"];
       return Status::Ok();
@@ -163,11 +173,22 @@ class Maker {
         const std::string feedback,
         extraction.ok() ? agent::RenderFeedback(prompts_, demo_.brief, other.evaluation, progress)
                         : agent::RenderNoCode(prompts_, demo_.brief, extraction, progress));
-    agent::Conversation conversation = start;
-    conversation.turns.push_back({reply, feedback});
-    DAVINCI_ASSIGN_OR_RETURN(const llm::Request request,
-                             agent::BuildPolicyRequest(conversation, kNoLimit));
-    DAVINCI_ASSIGN_OR_RETURN(Row row, sftdata::RowOfRequest(llm::ToJson(request)));
+    const auto row_of = [&](agent::Conversation conversation) -> Result<Row> {
+      conversation.turns.push_back({reply, feedback});
+      DAVINCI_ASSIGN_OR_RETURN(const llm::Request request,
+                               agent::BuildPolicyRequest(conversation, kNoLimit));
+      return sftdata::RowOfRequest(llm::ToJson(request));
+    };
+    // PromptTokens() leaves the reply out.
+    const auto fits = [&](Row row) {
+      row.messages.emplace_back();
+      return PromptTokens(row, limits_) <= static_cast<int64_t>(limits_.policy_tokens);
+    };
+    const bool is_bare = ShareOf(other.id) < limits_.bare_repairs;
+    DAVINCI_ASSIGN_OR_RETURN(Row row, row_of(is_bare ? bare : start));
+    if (!is_bare && !fits(row)) {
+      DAVINCI_ASSIGN_OR_RETURN(row, row_of(bare));
+    }
     row.messages.push_back(sftdata::MessageOfReply(Says(ReplyOf(best)), 1));
     row.origin.round_speedups = {IsCorrect(other) ? SpeedupOf(other) : 0, SpeedupOf(best)};
     row.origin.best_round = 2;

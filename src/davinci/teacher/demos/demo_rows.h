@@ -4,8 +4,8 @@
 // | row       | prompt                                                       | reply             |
 // |-----------|--------------------------------------------------------------|-------------------|
 // | policy    | task and the skills of the best attempt                      | the best attempt  |
-// | repair    | the same, an earlier reply that is wrong, slower, or has no  | the best attempt  |
-// |           | code, and the feedback on it                                 |                   |
+// | repair    | the same or no skills, an earlier reply that is wrong,       | the best attempt  |
+// |           | slower, or has no code, and the feedback on it               |                   |
 // | selection | task, skills that retrieval finds                            | those that help   |
 // | summary   | two attempts with their measurements, skills near the task   | the skill between |
 //
@@ -57,6 +57,9 @@ struct Demonstration {
 struct RowLimits {
   size_t policy_tokens = 3500;     // of a prompt: messages and tools
   size_t selection_tokens = 2500;  // likewise
+  // Share of repairs whose prompt shows no skills, as half of the rollouts do; one that is too long
+  // with them shows none either.
+  double bare_repairs = 0.5;
   // Tokens of a text: by the tokenizer of the model that is trained, else an estimate.
   std::function<int64_t(std::string_view)> count_tokens = llm::EstimateTokens;
   size_t max_skills = 2;  // in a prompt of the policy

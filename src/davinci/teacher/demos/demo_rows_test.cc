@@ -211,6 +211,26 @@ TEST(DemoRows, TooLongPromptsAreLeftOut) {
   EXPECT_EQ(made.left_out.at("policy: the prompt is too long"), 1u);
 }
 
+TEST(DemoRows, SomeRepairsShowNoSkillsAndThoseThatAreTooLongWithThem) {
+  Demonstration made = Softmax();
+  const auto shows_skills = [](const sftdata::Row& row) {
+    return row.messages[1].content.find("# Techniques") != std::string::npos;
+  };
+  RowLimits limits;
+  limits.bare_repairs = 0;
+  EXPECT_TRUE(shows_skills(Rows(made, limits).rows[1]));
+  limits.bare_repairs = 1;
+  const DemoRows bare = Rows(made, limits);
+  EXPECT_TRUE(shows_skills(bare.rows[0]));
+  EXPECT_FALSE(shows_skills(bare.rows[1]));
+  limits.bare_repairs = 0;
+  limits.policy_tokens = static_cast<size_t>(PromptTokens(bare.rows[1], limits)) + 10;
+  const DemoRows made_short = Rows(made, limits);
+  EXPECT_EQ(made_short.left_out.at("policy: the prompt is too long"), 1u);
+  ASSERT_THAT(Kinds(made_short), ElementsAre("repair0", "selection1"));
+  EXPECT_FALSE(shows_skills(made_short.rows[0]));
+}
+
 TEST(DemoRows, LengthsAreThoseOfTheGivenTokenizerAndCountTools) {
   RowLimits limits;
   limits.count_tokens = [](std::string_view text) { return text == "select_skills" ? 2500 : 1; };
