@@ -56,7 +56,7 @@ judged_rows() {
   limited "$davinci" synth demos --count "$count" --seed "$seed" "${demos[@]}" ${WITHOUT:+--without $WITHOUT} --skills 2 --judge --protocol staged --out "$folder" "$@" ||
     echo "train_nano: some candidates of $folder were not judged; rows are made of the others" >&2
   "$davinci" synth rows "$folder" --tokenizer "$out/tokenizer"
-  [ -s "$folder/rows.jsonl" ]
+  [ -s "$folder/rows.jsonl" ] || { echo "train_nano: $folder has no rows" >&2; return 1; }
 }
 
 # Without a device Triton is compiled and interpreted: what is wrong is known, what is slow is not.

@@ -129,7 +129,7 @@ def main():
         statuses = {row.get("evaluation", row)["status"] for row in lines(timed / "results.jsonl")}
         assert len(statuses - {"ok", "judge_error"}) >= 2, statuses
         demos = options.folder / "demos"
-        judged(options, "triton", demos, 8, "--level", "best", "--mutated=3", "--reply", "delta")
+        judged(options, "triton", demos, 8, "--level", "best", "--skills", 2, "--mutated=3", "--reply", "delta")
         check_mistakes(demos)
     options.folder.mkdir(parents=True, exist_ok=True)
     made = options.folder / "rows.jsonl"
