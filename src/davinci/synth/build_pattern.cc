@@ -25,8 +25,13 @@ std::optional<std::vector<ValueId>> Builder::Evaluate(const PatternTerm& term,
     if (!values) return std::nullopt;
     arguments.push_back(values->front());
   }
-  if (term.kind == Kind::kOperator)
-    return Apply(grammar_.operators.find(term.name)->second, arguments, term.named, *environment);
+  if (term.kind == Kind::kOperator) {
+    const Operator* further = options_.further;
+    const Operator& op = further != nullptr && further->name == term.name
+                             ? *further
+                             : grammar_.operators.find(term.name)->second;
+    return Apply(op, arguments, term.named, *environment);
+  }
   if (term.kind == Kind::kGroup) return ApplyGroup(term.name, arguments, term.named, *environment);
   if (term.kind == Kind::kPattern) return ApplyPattern(term, arguments, *environment);
   std::vector<const Operator*> used;

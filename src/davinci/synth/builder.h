@@ -19,6 +19,8 @@ struct BuildOptions {
   double reach_cpu = 1;  // of the cpu target
   Precision precision = Precision::kFp32;
   std::function<bool(const Operator&)> allowed;  // empty: all
+  // An operator that the pattern names and the grammar does not have; null: there is none.
+  const Operator* further = nullptr;
 };
 
 struct BuildOutcome {

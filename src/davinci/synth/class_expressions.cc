@@ -8,30 +8,6 @@
 #include "davinci/synth/text.h"
 
 namespace davinci::synth {
-namespace {
-
-// Whether `form`'s placeholder at [begin, end) stands alone between brackets or commas.
-bool Enclosed(std::string_view form, size_t begin, size_t end) {
-  size_t before = begin;
-  while (before > 0 && form[before - 1] == ' ') --before;
-  const bool left = before > 0 && (form[before - 1] == '(' || form[before - 1] == ',' ||
-                                   form[before - 1] == '[' || form[before - 1] == '=');
-  size_t after = end;
-  while (after < form.size() && form[after] == ' ') ++after;
-  const std::string_view rest = form.substr(after);
-  const bool right = rest.starts_with(')') || rest.starts_with(',') || rest.starts_with(']') ||
-                     rest.starts_with("{kw:") || rest.starts_with("{opt:");
-  return (left && right) || (begin == 0 && end == form.size());
-}
-
-size_t CountOf(std::string_view form, const std::string& name) {
-  const std::string placeholder = "{" + name + "}";
-  size_t count = 0;
-  for (size_t at = 0; (at = form.find(placeholder, at)) != std::string_view::npos; ++at) ++count;
-  return count;
-}
-
-}  // namespace
 
 std::string ClassWriter::ChooseSpelling(const Node& node, std::string* kind) {
   const auto& spell = node.op->spell;
@@ -120,7 +96,7 @@ std::string ClassWriter::Fill(const Node& node, std::string_view form, bool init
       bool found = false;
       for (size_t k = 0; k < node.op->inputs.size() && k < node.inputs.size(); ++k) {
         if (node.op->inputs[k].name != name) continue;
-        const Text_ used = Use(node.inputs[k], CountOf(form, name) > 1);
+        const Text_ used = Use(node.inputs[k], CountOf(form, "{" + name + "}") > 1);
         value = used.atomic || enclosed ? used.text : "(" + used.text + ")";
         for (const ValueId read : used.reads)
           if (std::find(reads->begin(), reads->end(), read) == reads->end()) reads->push_back(read);

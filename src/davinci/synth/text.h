@@ -137,4 +137,24 @@ inline bool IsAtomic(std::string_view text) {
   return true;
 }
 
+// Whether `form`'s placeholder at [begin, end) stands alone between brackets or commas.
+inline bool Enclosed(std::string_view form, size_t begin, size_t end) {
+  size_t before = begin;
+  while (before > 0 && form[before - 1] == ' ') --before;
+  const bool left = before > 0 && (form[before - 1] == '(' || form[before - 1] == ',' ||
+                                   form[before - 1] == '[' || form[before - 1] == '=');
+  size_t after = end;
+  while (after < form.size() && form[after] == ' ') ++after;
+  const std::string_view rest = form.substr(after);
+  const bool right = rest.starts_with(')') || rest.starts_with(',') || rest.starts_with(']') ||
+                     rest.starts_with("{kw:") || rest.starts_with("{opt:");
+  return (left && right) || (begin == 0 && end == form.size());
+}
+
+inline size_t CountOf(std::string_view text, std::string_view part) {
+  size_t count = 0;
+  for (size_t at = 0; (at = text.find(part, at)) != std::string_view::npos; ++at) ++count;
+  return count;
+}
+
 }  // namespace davinci::synth

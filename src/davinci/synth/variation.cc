@@ -492,7 +492,7 @@ Result<Corpus> LoadCorpus(const std::filesystem::path& folder) {
   TableReader table(tree);
   for (const std::string& key : table.Keys()) corpus.lists[key] = table.Texts(key);
   for (const char* key : {"sentence", "comment", "tail", "head", "noun", "thing", "verb",
-                          "adjective", "place", "attribute", "name"})
+                          "adjective", "place", "attribute", "name", "quality", "action", "ending"})
     if (corpus.lists[key].empty()) return table.Error(fmt::format("{} is missing", key));
   DAVINCI_RETURN_IF_ERROR(table.Finish());
   return corpus;

@@ -44,27 +44,28 @@ CardDeck::CardDeck(const synth::Grammar& grammar, const synth::StyleBook& styles
     if (pattern.weight > 0 && wanted(pattern.family) && !places_.contains(name))
       places_[name] = std::make_unique<Place>();
   for (const auto& [name, place] : places_) names_.push_back(name);
+  for (const auto& [name, op] : grammar_.operators) {
+    if (!grammar_.held_out_families.contains(op.family)) continue;
+    for (const auto& [kind, forms] : op.spell)
+      for (const std::string& form : forms)
+        if (const std::string call = CallOfForm(form); !call.empty())
+          held_out_calls_.push_back(call + "(");
+  }
 }
 
 CardDeck::~CardDeck() = default;
 
-// Does the module have an operator of a held-out family, or a call of one in another's spelling?
 bool CardDeck::ShowsHeldOut(const CardSubject& subject) const {
   const auto held = [&](const synth::Operator& op) {
     return grammar_.held_out_families.contains(op.family);
   };
   for (const synth::Node& node : subject.task.graph.nodes)
     if (held(*node.op)) return true;
-  for (const auto& [name, op] : grammar_.operators) {
-    if (!held(op)) continue;
-    for (const auto& [kind, forms] : op.spell)
-      for (const std::string& form : forms)
-        if (const std::string call = CallOfForm(form);
-            !call.empty() && (subject.task.text.source.find(call + "(") != std::string::npos ||
-                              subject.form.find(call + "(") != std::string::npos))
-          return true;
-  }
-  return false;
+  const auto shown = [&](const std::string& call) {
+    return subject.task.text.source.find(call) != std::string::npos ||
+           subject.form.find(call) != std::string::npos;
+  };
+  return std::any_of(held_out_calls_.begin(), held_out_calls_.end(), shown);
 }
 
 std::optional<CardSubject> CardDeck::Shortest(const std::string& name) const {

@@ -66,13 +66,16 @@ class CardDeck {
     return form;
   }
   const CardSettings& settings() const { return settings_; }
+  const synth::Grammar& grammar() const { return grammar_; }
+  const synth::StyleBook& styles() const { return styles_; }
+  // Does the module have an operator of a held-out family, or a call of one in another's spelling?
+  bool ShowsHeldOut(const CardSubject& subject) const;
 
  private:
   struct Place {
     std::once_flag made;
     std::optional<CardSubject> subject;
   };
-  bool ShowsHeldOut(const CardSubject& subject) const;
   std::optional<CardSubject> Shortest(const std::string& name) const;
 
   const synth::Grammar& grammar_;
@@ -80,6 +83,7 @@ class CardDeck {
   const Teacher& teacher_;
   const CardSettings settings_;
   std::vector<std::string> names_;
+  std::vector<std::string> held_out_calls_;  // "F.cosine_similarity("
   std::map<std::string, std::unique_ptr<Place>, std::less<>> places_;
 };
 

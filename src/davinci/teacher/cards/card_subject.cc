@@ -17,13 +17,15 @@ constexpr std::string_view kCardStyle = "terse";
 
 std::optional<synth::SampledTask> Minimal(const synth::Grammar& grammar,
                                           const synth::StyleBook& styles,
-                                          const synth::Pattern& pattern, uint64_t attempt) {
+                                          const synth::Pattern& pattern, uint64_t attempt,
+                                          const Operator* further = nullptr) {
   const auto style = std::find_if(styles.styles.begin(), styles.styles.end(),
                                   [](const synth::Style& one) { return one.name == kCardStyle; });
   if (style == styles.styles.end()) return std::nullopt;
   synth::BuildOptions build;
   build.seed = HashBytes(pattern.name, attempt);
   build.reach_cpu = 0.5;
+  build.further = further;
   synth::BuildOutcome outcome = synth::BuildGraph(grammar, pattern, build);
   if (!outcome.graph) return std::nullopt;
   synth::SampledTask task;
@@ -144,6 +146,18 @@ void FindForm(const Tables& tables, CardSubject* subject) {
   }
 }
 
+// The module that is one call of the operator.
+std::shared_ptr<synth::Pattern> PatternOf(const Operator& op) {
+  auto body = synth::ParseBody("return " + op.name + "()");
+  if (!body.ok()) return nullptr;
+  auto pattern = std::make_shared<synth::Pattern>();
+  pattern->name = op.name;
+  pattern->family = op.family;
+  pattern->mode = op.mode;
+  pattern->body = std::move(*body);
+  return pattern;
+}
+
 }  // namespace
 
 std::string CallOfForm(std::string_view form) {
@@ -185,13 +199,8 @@ std::optional<CardSubject> SubjectOf(const synth::Grammar& grammar, const synth:
       subject.call_forms.push_back(form);
     }
   if (op.means.empty()) FindForm(tables, &subject);
-  auto pattern = std::make_shared<synth::Pattern>();
-  pattern->name = op.name;
-  pattern->family = op.family;
-  pattern->mode = op.mode;
-  auto body = synth::ParseBody("return " + op.name + "()");
-  if (!body.ok()) return std::nullopt;
-  pattern->body = std::move(*body);
+  const auto pattern = PatternOf(op);
+  if (pattern == nullptr) return std::nullopt;
   subject.pattern = pattern;
   auto task = Minimal(grammar, styles, *pattern, attempt);
   if (!task) return std::nullopt;
@@ -207,6 +216,37 @@ std::optional<CardSubject> SubjectOf(const synth::Grammar& grammar, const synth:
   subject.name = pattern.name;
   subject.title = pattern.title.empty() ? synth::Replaced(pattern.name, "_", " ") : pattern.title;
   subject.task = std::move(*task);
+  return subject;
+}
+
+void InventedOperator::Define(synth::SampledTask* task) const {
+  for (size_t i = 0; i < task->graph.nodes.size(); ++i) {
+    if (task->graph.nodes[i].op != op.get()) continue;
+    synth::NodeText& text = task->text.parts.nodes[i];
+    text.form = definition;
+    text.constructor.clear();
+    text.module.clear();
+  }
+}
+
+std::optional<CardSubject> SubjectOf(const synth::Grammar& grammar, const synth::StyleBook& styles,
+                                     const InventedOperator& invented, uint64_t attempt) {
+  const auto pattern = PatternOf(*invented.op);
+  if (pattern == nullptr) return std::nullopt;
+  auto task = Minimal(grammar, styles, *pattern, attempt, invented.op.get());
+  if (!task) return std::nullopt;
+  invented.Define(&*task);
+  CardSubject subject;
+  subject.name = invented.op->name;
+  subject.title = "operator";
+  subject.op = invented.op.get();
+  subject.calls = invented.calls;
+  subject.call_forms = invented.signatures;
+  subject.form = invented.definition;
+  subject.form_is_python = true;
+  subject.task = std::move(*task);
+  subject.pattern = pattern;
+  subject.invented = invented.op;
   return subject;
 }
 

@@ -12,6 +12,17 @@
 
 namespace davinci::teacher {
 
+// An operator that is not the grammar's (composite.h).
+struct InventedOperator {
+  std::shared_ptr<const synth::Operator> op;  // spelled by its name: "F.soft_ramp({x}{kw:scale})"
+  std::string definition;                     // with its placeholders: "torch.tanh({x} * {scale})"
+  std::vector<std::string> calls;             // "F.soft_ramp"
+  std::vector<std::string> signatures;        // of each: "F.soft_ramp(x, scale=0.5)"
+
+  // The definition in the place of the calls: what kernels are written for.
+  void Define(synth::SampledTask* task) const;
+};
+
 struct CardSubject {
   std::string name;  // of the operator or pattern
   std::string title;
@@ -24,6 +35,7 @@ struct CardSubject {
   std::string means;            // for people, where no form says it
   synth::SampledTask task;      // the minimal module; points into `pattern`
   std::shared_ptr<const synth::Pattern> pattern;
+  std::shared_ptr<const synth::Operator> invented;  // `op`, where it is not the grammar's
 };
 
 // The names by which a spelling that is nothing but one call calls: "F.gelu({x})" -> "F.gelu".
@@ -38,5 +50,7 @@ std::optional<CardSubject> SubjectOf(const synth::Grammar& grammar, const synth:
 // The result is empty where fewer than two operators compute, or nothing was drawn.
 std::optional<CardSubject> SubjectOf(const synth::Grammar& grammar, const synth::StyleBook& styles,
                                      const synth::Pattern& pattern, uint64_t attempt);
+std::optional<CardSubject> SubjectOf(const synth::Grammar& grammar, const synth::StyleBook& styles,
+                                     const InventedOperator& invented, uint64_t attempt);
 
 }  // namespace davinci::teacher

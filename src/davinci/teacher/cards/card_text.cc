@@ -69,7 +69,8 @@ std::string Shapes(const Operator& op) {
   return synth::Join(inputs, ", ") + " -> " + synth::Join(outputs, ", ");
 }
 
-// Numbers that the definition names, as the minimal module has them.
+// Numbers that the definition names, as the minimal module has them; of an invented operator, all
+// arguments.
 std::string Numbers(const CardSubject& subject, const synth::SampledTask& task) {
   std::string text;
   for (const synth::Node& node : task.graph.nodes) {
@@ -80,6 +81,11 @@ std::string Numbers(const CardSubject& subject, const synth::SampledTask& task) 
       if (const auto* real = std::get_if<double>(&value)) number = synth::FloatText(*real);
       if (const auto* whole = std::get_if<int64_t>(&value)) number = std::to_string(*whole);
       if (const auto* word = std::get_if<std::string>(&value)) number = "\"" + *word + "\"";
+      if (subject.invented != nullptr) {
+        if (const auto* flag = std::get_if<bool>(&value)) number = *flag ? "True" : "False";
+        if (const auto* axes = std::get_if<std::vector<int>>(&value))
+          number = fmt::format("{}", fmt::join(*axes, ", "));
+      }
       if (!number.empty())
         text += fmt::format("{}{}={}", text.empty() ? "" : ", ", attr.py, number);
     }
@@ -212,7 +218,8 @@ skill::Skill CardSkill(const CardSubject& subject, const synth::SampledTask& tas
   if (subject.op != nullptr) {
     what = Shapes(*subject.op);
     const std::string numbers = Numbers(subject, task);
-    if (!numbers.empty()) what += "; " + numbers;
+    const char* before = subject.invented != nullptr ? "; in the example " : "; ";
+    if (!numbers.empty()) what += before + numbers;
     const std::string& form = veil != nullptr && !veil->form.empty() ? veil->form : subject.form;
     idea = !subject.means.empty() ? "`" + subject.means + "`."
            : !form.empty()        ? "`" + Readable(form, *subject.op) + "`."

@@ -10,8 +10,13 @@ namespace davinci::teacher {
 namespace {
 
 // Shares of rows with right cards that vary so.
-constexpr double kVeiled = 0.8, kOtherWords = 0.4, kOtherRules = 0.25, kOtherLaunch = 0.25;
-constexpr double kOfPattern = 0.35;  // where the pattern has a card: it is shown first
+constexpr double kOtherWords = 0.4, kOtherRules = 0.25, kOtherLaunch = 0.25;
+constexpr double kComposite = 0.4;       // half of the four of five rows that hide an operator
+constexpr double kVeiled = 2.0 / 3;      // of the cards of other rows
+constexpr double kOfPattern = 0.35;      // where the pattern has a card: it is shown first
+constexpr double kOtherComposite = 0.2;  // of cards that are not the task's
+constexpr int kCompositeTries = 4;
+constexpr uint64_t kCompositeDraws = 4;  // of the sizes of its example
 
 template <typename T>
 void Shuffle(std::vector<T>* list, SplitMix64* rng) {
@@ -63,21 +68,71 @@ class RowWriter {
     return subjects;
   }
 
-  void Right(size_t most) {
-    const std::vector<const CardSubject*> subjects = Subjects(most);
-    if (subjects.empty()) return;
-    const bool may_veil = deck_.settings().reply == ReplyForm::kDelta;
+  // How the kernels of card and answer are written. `plain`: the first card without variation,
+  // where it is there already.
+  CardForm Form(const CardSubject& first, const Card* plain = nullptr) {
+    row_.words = {};
     CardForm form = deck_.Plain();
-    if (Chance(kOtherRules))
-      if (const auto shown = deck_.Write(*subjects[0], form))
-        LeaveOutRules(shown->candidate, &form.rules, &rng_);
+    if (Chance(kOtherRules)) {
+      const auto written = plain == nullptr ? deck_.Write(first, form) : std::nullopt;
+      if (written) plain = &*written;
+      if (plain != nullptr) LeaveOutRules(plain->candidate, &form.rules, &rng_);
+    }
     if (Chance(kOtherLaunch))
       (Chance(0.5) ? form.launch.block : form.launch.warps) = Chance(0.5) ? 2 : 0.5;
-    if (may_veil && Chance(kOtherWords)) row_.words = DrawKernelWords(&rng_);
+    if (MayVeil() && Chance(kOtherWords)) row_.words = DrawKernelWords(&rng_);
+    return form;
+  }
+
+  bool MayVeil() const { return deck_.settings().reply == ReplyForm::kDelta; }
+
+  // The first of some examples of a composite operator that has a card of its own kernels alone.
+  std::optional<std::pair<CardSubject, Card>> Example(const Composite& composite) const {
+    for (uint64_t draw = 0; draw < kCompositeDraws; ++draw) {
+      auto subject = SubjectOf(deck_.grammar(), deck_.styles(), composite.invented, draw);
+      if (!subject || deck_.ShowsHeldOut(*subject)) continue;
+      auto card = deck_.Write(*subject, deck_.Plain());
+      if (card && card->candidate.left.empty())
+        return std::pair(std::move(*subject), std::move(*card));
+    }
+    return std::nullopt;
+  }
+
+  // False: no composite operator fits.
+  bool RightComposite() {
+    for (int tries = 0; tries < kCompositeTries; ++tries) {
+      auto composite = DrawComposite(deck_.grammar(), corpus_, task_.text.source, &rng_);
+      if (!composite) continue;
+      auto example = Example(*composite);
+      if (!example) continue;
+      auto made = TaskOf(deck_.grammar(), deck_.styles(), *composite, task_, &rng_);
+      if (!made) continue;
+      const CardForm form = Form(example->first, &example->second);
+      const CardForm plain = deck_.Plain();
+      const bool varied = !(form.rules == plain.rules && form.launch == plain.launch);
+      auto card = varied ? deck_.Write(example->first, form) : std::move(example->second);
+      if (!card) continue;
+      row_.cards.push_back(Worded(std::move(card->skill)));
+      row_.right = 1;
+      row_.task = std::move(made->task);
+      row_.composite = std::move(composite);
+      row_.pattern = made->pattern;
+      row_.rules = form.rules;
+      row_.launch = form.launch;
+      return true;
+    }
+    return false;
+  }
+
+  void Right(size_t most) {
+    if (MayVeil() && Chance(kComposite) && RightComposite()) return;
+    const std::vector<const CardSubject*> subjects = Subjects(most);
+    if (subjects.empty()) return;
+    CardForm form = Form(*subjects[0]);
     synth::SampledTask veiled = task_;
     for (const CardSubject* subject : subjects) {
       const auto veil =
-          may_veil && Chance(kVeiled) ? DrawVeil(*subject, task_, corpus_, &rng_) : std::nullopt;
+          MayVeil() && Chance(kVeiled) ? DrawVeil(*subject, task_, corpus_, &rng_) : std::nullopt;
       form.veil = veil ? &*veil : nullptr;
       auto card = deck_.Write(*subject, form);
       if (!card) continue;
@@ -107,10 +162,14 @@ class RowWriter {
 
   // Cards of what the task does not have.
   void Others() {
-    std::vector<std::string> names = OperatorsOf(task_.graph);
-    names.push_back(task_.graph.pattern->name);
+    std::vector<std::string> names = OperatorsOf(row_.task.graph);
+    names.push_back(row_.task.graph.pattern->name);
     const size_t wanted = row_.cards.size() + 1 + rng_.Below(settings_.most - row_.cards.size());
     for (int tries = 0; tries < 20 && row_.cards.size() < wanted; ++tries) {
+      if (MayVeil() && Chance(kOtherComposite)) {
+        OtherComposite();
+        continue;
+      }
       const std::string& name = deck_.names()[rng_.Below(deck_.names().size())];
       if (std::find(names.begin(), names.end(), name) != names.end()) continue;
       const CardSubject* subject = deck_.Find(name);
@@ -119,6 +178,12 @@ class RowWriter {
       if (auto card = deck_.Write(*subject, deck_.Plain()))
         row_.cards.push_back(std::move(card->skill));
     }
+  }
+
+  void OtherComposite() {
+    const auto other = DrawComposite(deck_.grammar(), corpus_, row_.task.text.source, &rng_);
+    if (!other) return;
+    if (auto example = Example(*other)) row_.cards.push_back(std::move(example->second.skill));
   }
 
   const CardDeck& deck_;

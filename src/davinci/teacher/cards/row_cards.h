@@ -3,6 +3,7 @@
 //
 //   right      cards of the task's operators or pattern; task, answer and cards vary together
 //              (veil.h, kernel_words.h, other rules and launches), so the answer follows the cards
+//   composite   the card of an operator that exists nowhere (composite.h), and a task that calls it
 //   right and others   further cards of operators that the task does not have
 //   others     such cards alone; task and answer are the usual ones
 #pragma once
@@ -14,6 +15,7 @@
 #include "davinci/skill/skill.h"
 #include "davinci/synth/variation.h"
 #include "davinci/teacher/cards/card.h"
+#include "davinci/teacher/cards/composite.h"
 #include "davinci/teacher/cards/kernel_words.h"
 
 namespace davinci::teacher {
@@ -21,8 +23,10 @@ namespace davinci::teacher {
 struct RowCards {
   std::vector<skill::Skill> cards;  // as the prompt shows them
   size_t right = 0;                 // of the task's operators
-  synth::SampledTask task;          // what the answer is written for
-  RuleSet rules;                    // of the answer
+  std::optional<Composite> composite;
+  std::shared_ptr<const synth::Pattern> pattern;  // of its task
+  synth::SampledTask task;                        // what the answer is written for
+  RuleSet rules;                                  // of the answer
   LaunchSettings launch;
   KernelWords words;
   std::vector<std::pair<const CardSubject*, Veil>> veils;

@@ -7,6 +7,7 @@
 
 #include "davinci/synth/render_class.h"
 #include "davinci/synth/text.h"
+#include "davinci/teacher/cards/names.h"
 
 namespace davinci::teacher {
 namespace {
@@ -14,14 +15,6 @@ namespace {
 using synth::AttrSpec;
 using synth::Node;
 using synth::NodeText;
-
-const std::vector<std::string>& Syllables() {
-  static const std::vector<std::string> all = {
-      "ra",  "mo",  "ti",  "ku",  "ve",   "lo",  "sen", "dri", "pol", "mar", "zen", "tor", "fi",
-      "gan", "bel", "cor", "dax", "lum",  "nix", "pra", "qui", "sol", "tra", "vex", "wil", "yen",
-      "jor", "hal", "bri", "cla", "ster", "plo", "gri", "sha", "umb", "ost", "erk", "ino"};
-  return all;
-}
 
 const std::vector<std::string>& Modules() {
   static const std::vector<std::string> all = {"ops",    "layers",   "custom_ops", "functional",
@@ -33,17 +26,6 @@ const std::vector<std::string>& Modules() {
 template <typename T>
 const T& Pick(const std::vector<T>& from, SplitMix64* rng) {
   return from[rng->Below(from.size())];
-}
-
-std::string NewName(const synth::Corpus& corpus, SplitMix64* rng) {
-  if (rng->Uniform() < 0.5) {
-    const std::string name =
-        Pick(corpus.lists.at("adjective"), rng) + "_" + Pick(corpus.lists.at("attribute"), rng);
-    return synth::Replaced(name, "-", "_");
-  }
-  std::string name;
-  for (size_t n = 2 + rng->Below(2); n > 0; --n) name += Pick(Syllables(), rng);
-  return name;
 }
 
 // Positions at which a text calls a name.
@@ -76,10 +58,6 @@ double Rounded(double value) {
   if (value == 0) return 0;
   const double scale = std::pow(10.0, 2 - std::floor(std::log10(std::abs(value))));
   return std::round(value * scale) / scale;
-}
-
-double OtherNumber(double value, SplitMix64* rng) {
-  return Rounded(value * std::exp2(2 * rng->Uniform() - 1));
 }
 
 // The form with other real numbers; "": it has none.
@@ -180,6 +158,10 @@ bool CanBeDefined(const CardSubject& subject, const synth::SampledTask& task) {
 
 }  // namespace
 
+double OtherNumber(double value, SplitMix64* rng) {
+  return Rounded(value * std::exp2(2 * rng->Uniform() - 1));
+}
+
 std::optional<Veil> DrawVeil(const CardSubject& subject, const synth::SampledTask& task,
                              const synth::Corpus& corpus, SplitMix64* rng) {
   if (subject.op == nullptr) return std::nullopt;
@@ -198,15 +180,16 @@ std::optional<Veil> DrawVeil(const CardSubject& subject, const synth::SampledTas
       all_called = all_called && !CallOfForm(CallText(task.text.parts.nodes[i])).empty();
   if (!called || !all_called) return std::nullopt;
   Veil veil;
-  do {
-    veil.function = NewName(corpus, rng);
-  } while (synth::HasWord(task.text.source, veil.function));
+  const double source = rng->Uniform();
+  veil.source = source < 0.3    ? Veil::Source::kPyTorch
+                : source < 0.55 ? Veil::Source::kNameOfModule
+                : source < 0.8  ? Veil::Source::kModule
+                                : Veil::Source::kDefined;
+  veil.function = veil.source == Veil::Source::kPyTorch
+                      ? InventedCompound(corpus, task.text.source, rng)
+                      : InventedName(corpus, task.text.source, rng);
   veil.klass = synth::CamelCase(veil.function);
   veil.module = Pick(Modules(), rng);
-  const double source = rng->Uniform();
-  veil.source = source < 0.4   ? Veil::Source::kNameOfModule
-                : source < 0.7 ? Veil::Source::kModule
-                               : Veil::Source::kDefined;
   if (veil.source == Veil::Source::kDefined && !CanBeDefined(subject, task))
     veil.source = Veil::Source::kNameOfModule;
   if (synth::HasWord(task.text.source, veil.module)) veil.module += "_lib";
@@ -218,6 +201,7 @@ std::optional<Veil> DrawVeil(const CardSubject& subject, const synth::SampledTas
 
 std::string VeiledCall(const Veil& veil, const std::string& call) {
   const std::string& name = call.starts_with("nn.") ? veil.klass : veil.function;
+  if (veil.source == Veil::Source::kPyTorch) return call.substr(0, call.find('.') + 1) + name;
   return veil.source == Veil::Source::kModule ? veil.module + "." + name : name;
 }
 
@@ -252,6 +236,7 @@ void ApplyNames(const CardSubject& subject, const Veil& veil, synth::SampledTask
   if (klass) names.push_back(veil.klass);
   source = Veiled(std::move(source), subject, veil);
   std::string added;
+  if (veil.source == Veil::Source::kPyTorch) return;
   if (veil.source == Veil::Source::kModule) {
     added = fmt::format("import {}\n", veil.module);
   } else if (veil.source == Veil::Source::kNameOfModule) {

@@ -19,8 +19,8 @@
 namespace davinci::teacher {
 
 struct Veil {
-  // How the task's file comes by the name.
-  enum class Source { kNameOfModule, kModule, kDefined };
+  // How the task's file comes by the name; kPyTorch: as if PyTorch had it, "F.soft_ramp".
+  enum class Source { kNameOfModule, kModule, kDefined, kPyTorch };
   std::string function, klass;  // "soft_ramp", "SoftRamp"
   std::string module;           // that the file imports it from
   Source source = Source::kNameOfModule;
@@ -33,6 +33,8 @@ struct Veil {
 std::optional<Veil> DrawVeil(const CardSubject& subject, const synth::SampledTask& task,
                              const synth::Corpus& corpus, SplitMix64* rng);
 
+// Another number of the same size, of three digits.
+double OtherNumber(double value, SplitMix64* rng);
 // The veil's name for a call: "ops.SoftRamp" for "nn.LeakyReLU".
 std::string VeiledCall(const Veil& veil, const std::string& call);
 // A text with the veil's names for the operator's.

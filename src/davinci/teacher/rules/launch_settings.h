@@ -10,6 +10,7 @@ struct LaunchSettings {
   double block = 1;     // Triton: elements of a program that computes point by point
   double tile = 1;      // Triton: sides of a product's tile
   double parallel = 1;  // C++: elements below which one thread computes all
+  bool operator==(const LaunchSettings&) const = default;
 };
 
 }  // namespace davinci::teacher

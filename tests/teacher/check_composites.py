@@ -1,0 +1,124 @@
+"""Rows of composite operators: the prompt and its card alone say what the answer computes.
+
+    check_composites.py PAIRS_FOLDER [--most ROWS] [--least SHARE]
+
+The definition on the card is given to PyTorch under the invented name, the task runs with it, and the reply runs in Triton's interpreter. Tasks
+above some hundred thousand elements are skipped. Exit status 1 below the share of right rows.
+"""
+import argparse
+import collections
+import json
+import os
+import pathlib
+import re
+import sys
+import tempfile
+
+os.environ["TRITON_INTERPRET"] = "1"
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "python"))
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+
+import torch  # noqa: E402
+from candidates import load, tensors  # noqa: E402
+
+SIGNATURE = r"(?:F|nn|torch)\..*?\)(?:\([^()]*\))?(?=, (?:F|nn|torch)\.|$)"
+MOST_ELEMENTS = 3e5
+NAMES = "import torch\nimport torch.nn as nn\nimport torch.nn.functional as F\n"
+PRELUDE = NAMES + "from davinci_runtime import prelude\nfor _name in dir(prelude):\n    globals().setdefault(_name, getattr(prelude, _name))\n"
+SPACES = {"F": torch.nn.functional, "nn": torch.nn, "torch": torch}
+
+
+def define(signature, body):
+    """The operator of a signature as an attribute of PyTorch's module; returns it as it is called."""
+    call, space, name = re.match(r"((\w+)\.(\w+))\(", signature).groups()
+    made = {}
+    if space == "nn":
+        arguments, inputs = re.match(r"[\w.]+\((.*?)\)\((.*)\)$", signature).groups()
+        exec(f"{NAMES}def make({arguments}):\n    return lambda {inputs}: {body}\n", made)  # noqa: S102 - our own text
+
+        class Module(torch.nn.Module):
+            def __init__(self, *args, **kwargs):
+                super().__init__()
+                self.compute = made["make"](*args, **kwargs)
+
+            def forward(self, *inputs):
+                return self.compute(*inputs)
+
+        setattr(torch.nn, name, Module)
+    else:
+        exec(f"{NAMES}def {name}{signature[len(call):]}:\n    return {body}\n", made)  # noqa: S102 - our own text
+        setattr(SPACES[space], name, made[name])
+    return call + "("
+
+
+def check(prompt, reply, folder):
+    """Nothing, or why the row is wrong."""
+    task = re.search(r"# Task\n.*?```python\n(.*?)\n?```", prompt, re.DOTALL).group(1)
+    called = set()
+    for card in re.findall(r"\n---\nname: .*?(?=\n---\nname:|\n# Task)", prompt, re.DOTALL):
+        signatures = re.search(r"description: (.*): operator\n", card)
+        body = re.search(r"## Key Idea\n\n`(.*?)`", card)
+        if not signatures or not body:
+            continue
+        for signature in re.findall(SIGNATURE, signatures.group(1)):
+            if define(signature, body.group(1)) in task:
+                called.add(signature)
+    if not called:
+        return "no card of a name that the task calls"
+    module = load(task, folder / "reference_task.py", {})
+    sys.modules["reference_task"] = module
+    entry = re.search(r"class (\w+)New\(", reply).group(1)
+    torch.manual_seed(0)
+    model = getattr(module, entry)(*module.get_init_inputs())
+    inputs = module.get_inputs()
+    if sum(tensor.numel() for tensor in tensors(inputs)) > MOST_ELEMENTS:
+        return "skipped"
+    with torch.no_grad():
+        want = tensors(model(*[x.clone() for x in inputs]))
+        if sum(tensor.numel() for tensor in want) > MOST_ELEMENTS:
+            return "skipped"
+        answer = load(PRELUDE + f"from reference_task import {entry}\n" + reply, folder / "reply.py", {})
+        new = getattr(answer, entry + "New")(*module.get_init_inputs())
+        new.load_state_dict(model.state_dict())
+        have = tensors(new(*[x.clone() for x in inputs]))
+    half = want[0].dtype != torch.float32
+    for w, h in zip(want, have, strict=True):
+        if w.shape != h.shape or w.dtype != h.dtype:
+            return f"{tuple(h.shape)} {h.dtype} for {tuple(w.shape)} {w.dtype}"
+        scale = max(w.double().abs().mean().item(), 1e-3)
+        relative, absolute = (4e-2, 4e-2 * scale) if half else (2e-3, 2e-4 * scale)
+        if not torch.allclose(h.double(), w.double(), rtol=relative, atol=absolute, equal_nan=True):
+            return f"values differ by {(h - w).abs().max().item():.3g} where they are about {scale:.3g}"
+    return None
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("folder", type=pathlib.Path)
+    parser.add_argument("--most", type=int, default=100)
+    parser.add_argument("--least", type=float, default=1.0)
+    options = parser.parse_args()
+    torch.set_num_threads(1)
+    counts = collections.Counter()
+    with tempfile.TemporaryDirectory() as folder:
+        for line in (line for file in sorted(options.folder.glob("pairs-*.jsonl")) for line in file.open()):
+            row = json.loads(line)
+            if row["family"] != "composite":
+                continue
+            if counts["right"] + counts["wrong"] == options.most:
+                break
+            reply = row["messages"][2]["content"].removeprefix("```python\n").removesuffix("```")
+            try:
+                why = check(row["messages"][1]["content"], reply, pathlib.Path(folder))
+            except Exception as error:  # noqa: BLE001 - any failure is a result
+                why = f"{type(error).__name__}: {str(error)[:200]}"
+            counts["right" if why is None else why if why == "skipped" else "wrong"] += 1
+            if why not in (None, "skipped"):
+                print(f"{row['id']}: {why}")
+    print(dict(counts))
+    judged = counts["right"] + counts["wrong"]
+    return 0 if judged > 0 and counts["right"] >= options.least * judged else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
