@@ -295,7 +295,8 @@ class Variation {
       // A keyword of a call is not the argument.
       if (name.empty() || name[0] == '*' || !Chance(share) || !HasWord(body, name) ||
           forward.find(name + "=") != std::string::npos || IsQuoted(pair_.task, name) ||
-          Keywords().contains(fresh) || HasWord(pair_.task, fresh) || HasWord(pair_.answer, fresh))
+          Keywords().contains(fresh) || HasWord(pair_.task, fresh) ||
+          HasWord(pair_.answer, fresh) || HasWord(forward, fresh))
         continue;
       forward = WithWord(forward, name, fresh);
       body = WithWord(body, name, fresh);

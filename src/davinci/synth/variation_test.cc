@@ -100,6 +100,21 @@ TEST(Variation, ArgumentsOfForwardAreAlikeAndThoseOfKernelsStay) {
   EXPECT_GT(names.size(), 60u);
 }
 
+TEST(Variation, ArgumentsOfForwardDiffer) {
+  PairText written = Written();
+  written.task = Replaced(written.task, "forward(self, x)", "forward(self, x, y, z)");
+  written.answer = Replaced(written.answer, "forward(self, x)", "forward(self, x, y, z)");
+  written.answer += "        return x + y + z\n";
+  for (uint64_t seed = 0; seed < 3000; ++seed) {
+    const PairText pair = Varied(TheCorpus(), written, seed);
+    const std::string arguments = Between(pair.answer, "def forward(self, ", ")");
+    std::set<std::string> names;
+    for (const std::string_view name : SplitTop(arguments, ',')) names.emplace(Trim(name));
+    EXPECT_EQ(names.size(), 3u) << arguments;
+    EXPECT_EQ(Between(pair.task, "def forward(self, ", ")"), arguments);
+  }
+}
+
 TEST(Variation, TextsAroundTheCodeChangeAndTheCodeStays) {
   std::set<std::string> docstrings, tails, starts;
   size_t unnamed = 0, tables = 0;

@@ -39,7 +39,7 @@ const T& AnyOf(const std::vector<T>& from, SplitMix64* rng) {
   return from[rng->Below(from.size())];
 }
 
-// What the operator takes, by the inputs of its pattern (synth/patterns/composite.toml).
+// The kinds of inputs of a pattern in synth/patterns/composite.toml.
 enum class Inputs { kAnyShape, kPairs, kAsTheyStand };
 
 Inputs InputsOf(const synth::Pattern& pattern) {

@@ -41,7 +41,7 @@ bool IsDecided(const Evaluation& evaluation) {
 
 std::string Fenced(const std::string& source) { return "```python\n" + source + "```"; }
 
-// What a reply holds: the file, or of a delta reply what is new.
+// Returns the code that a reply holds: the file, or what is new of a delta reply.
 const std::string& CodeOf(const Attempt& attempt) {
   return attempt.code.empty() ? attempt.source : attempt.code;
 }

@@ -71,8 +71,8 @@ struct TensorValue {
   bool contiguous = true;  // kLeaf, kOpaque: known to be
   std::vector<int> order;  // kLeaf: of its axes in memory, outermost first; empty: their own
   bool view = false;       // kOpaque: costs nothing
-  // Of a view that kernels read where it lies: elements between neighbours along each axis, and the
-  // contiguous value whose memory it is. Empty: contiguous where kernels read it.
+  // Elements between neighbours along each axis, and the contiguous value whose memory it is, where
+  // the value is a view that kernels read in place. Empty: it is contiguous where kernels read it.
   std::vector<int64_t> strides;
   Id view_of = -1;
   bool effect = false;    // kOpaque: changes a buffer, has no result

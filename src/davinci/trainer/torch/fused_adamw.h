@@ -17,8 +17,8 @@ class FusedAdamW {
   FusedAdamW(const model::TrainOps* ops, const AdamOptions& options)
       : ops_(*ops), options_(options) {}
 
-  // Of the gradients of `slots`, which all have some, fp32 or bf16: fp64 [1] on the device. Those
-  // of Muon come last.
+  // Returns the sum of squares of the gradients of `slots`, fp64 [1] on the device. All slots have
+  // gradients, fp32 or bf16; those of Muon come last.
   Result<at::Tensor> Squares(std::span<Slot* const> slots);
   // Updates the slots of the last Squares() but Muon's. `squares`: of all ranks together; where it
   // is not finite nothing changes, which the caller learns from its value.

@@ -137,7 +137,7 @@ Status Shards::GatherAll(std::span<Slot* const> slots, const TensorOf& share,
 
 Status Shards::SumSquares(const Tensor& squares, bool any) const {
   if (ranks_ == nullptr) return Status::Ok();
-  // Of how many ranks have gradients, too.
+  // The second element counts the ranks that have gradients.
   const Tensor sums = at::full({2}, any ? 1.0 : 0.0, squares.options());
   sums.narrow(0, 0, 1).copy_(squares);
   DAVINCI_RETURN_IF_ERROR(ranks_->AllReduce(sums.mutable_data_ptr(), 2, comm::Element::kFloat64));
