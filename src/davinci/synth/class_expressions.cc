@@ -42,16 +42,7 @@ std::string ClassWriter::ChooseSpelling(const Node& node, std::string* kind) {
 
 std::string ClassWriter::Fill(const Node& node, std::string_view form, bool init,
                               std::vector<ValueId>* reads, const std::string& module) {
-  std::string text;
-  for (size_t i = 0; i < form.size();) {
-    if (form[i] != '{') {
-      text += form[i++];
-      continue;
-    }
-    const size_t end = form.find('}', i);
-    const std::string name(form.substr(i + 1, end - i - 1));
-    const bool enclosed = Enclosed(form, i, end + 1);
-    i = end + 1;
+  std::string text = WithPlaceholders(form, [&](const std::string& name, bool enclosed) {
     std::string value;
     if (name == "m") {
       value = module;
@@ -123,8 +114,8 @@ std::string ClassWriter::Fill(const Node& node, std::string_view form, bool init
       }
       if (!found) value = "?" + name;
     }
-    text += value;
-  }
+    return value;
+  });
   text = Replaced(Replaced(text, "(, ", "("), " + -", " - ");
   if (text.find("F.") != std::string::npos) s_->uses_f = true;
   if (text.find("math.") != std::string::npos) s_->uses_math = true;

@@ -151,6 +151,22 @@ inline bool Enclosed(std::string_view form, size_t begin, size_t end) {
   return (left && right) || (begin == 0 && end == form.size());
 }
 
+// `form` with what `give(name, enclosed)` says in the place of each {name}.
+template <typename Give>
+std::string WithPlaceholders(std::string_view form, const Give& give) {
+  std::string text;
+  for (size_t i = 0; i < form.size();) {
+    if (form[i] != '{') {
+      text += form[i++];
+      continue;
+    }
+    const size_t end = form.find('}', i);
+    text += give(std::string(form.substr(i + 1, end - i - 1)), Enclosed(form, i, end + 1));
+    i = end + 1;
+  }
+  return text;
+}
+
 inline size_t CountOf(std::string_view text, std::string_view part) {
   size_t count = 0;
   for (size_t at = 0; (at = text.find(part, at)) != std::string_view::npos; ++at) ++count;

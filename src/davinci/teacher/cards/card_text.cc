@@ -96,19 +96,11 @@ std::string Numbers(const CardSubject& subject, const synth::SampledTask& task) 
 
 // The form in names of its arguments, without those that have a default.
 std::string Readable(const std::string& form, const Operator& op) {
-  std::string text;
-  for (size_t i = 0; i < form.size();) {
-    if (form[i] != '{') {
-      text += form[i++];
-      continue;
-    }
-    const size_t end = form.find('}', i);
-    const std::string name = form.substr(i + 1, end - i - 1);
-    i = end + 1;
-    if (name.starts_with("kw:")) continue;
+  std::string text = synth::WithPlaceholders(form, [&](const std::string& name, bool) {
+    if (name.starts_with("kw:")) return std::string();
     const AttrSpec* attr = op.Attr(name);
-    text += name.starts_with("opt:") ? ", " + name.substr(4) : attr != nullptr ? attr->py : name;
-  }
+    return name.starts_with("opt:") ? ", " + name.substr(4) : attr != nullptr ? attr->py : name;
+  });
   return synth::Replaced(synth::Replaced(std::move(text), "(, ", "("), "prim_", "");
 }
 

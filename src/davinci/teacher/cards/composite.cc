@@ -228,18 +228,9 @@ class Composer {
     for (const synth::ValueId input : node.inputs) inputs.push_back(Text(input));
     const std::string form = FormOf(node, inputs);
     if (form.empty()) failed_ = true;
-    std::string text;
-    for (size_t i = 0; i < form.size();) {
-      if (form[i] != '{') {
-        text += form[i++];
-        continue;
-      }
-      const size_t end = form.find('}', i);
-      const std::string name = form.substr(i + 1, end - i - 1);
-      const bool enclosed = synth::Enclosed(form, i, end + 1);
-      i = end + 1;
-      text += Placeholder(node, name, inputs, enclosed);
-    }
+    std::string text = synth::WithPlaceholders(form, [&](const std::string& name, bool enclosed) {
+      return Placeholder(node, name, inputs, enclosed);
+    });
     return synth::Replaced(std::move(text), "(, ", "(");
   }
 
