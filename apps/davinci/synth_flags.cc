@@ -17,6 +17,10 @@ void AddSampleFlags(CLI::App* command, SampleFlags* flags) {
                       "combination, family, style");
   command->add_option("--seed", flags->seed, "the same seed gives the same tasks (default 0)");
   command->add_option("--pattern", flags->pattern, "one pattern of the grammar alone");
+  command
+      ->add_option("--mixed", flags->mixed,
+                   "share of tasks with operators in nearly any order (default 0)")
+      ->check(CLI::Range(0.0, 1.0));
   command->add_option("--grammar", flags->grammar, "grammar folder (default: synth/)");
   command->add_option("--threads", flags->threads, "default: all cores");
 }
@@ -48,6 +52,7 @@ Result<synth::SampleOptions> SampleOptionsOf(const SampleFlags& flags) {
   options.split = *split;
   options.seed = flags.seed;
   options.pattern = flags.pattern;
+  options.mixed = flags.mixed;
   options.threads = flags.threads > 0
                         ? flags.threads
                         : static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));

@@ -17,11 +17,12 @@ struct SampleFlags {
   std::string split = "train";
   uint64_t seed = 0;
   std::string pattern;
+  double mixed = 0;
   std::string grammar;
   int threads = 0;  // 0: all cores
 };
 
-// --count, --split, --seed, --pattern, --grammar, --threads.
+// --count, --split, --seed, --pattern, --mixed, --grammar, --threads.
 void AddSampleFlags(CLI::App* command, SampleFlags* flags);
 // --grammar, else synth/ of the installation.
 Result<std::filesystem::path> GrammarFolder(const SampleFlags& flags);

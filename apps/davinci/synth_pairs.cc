@@ -129,6 +129,7 @@ json ArgumentsOf(const PairArguments& arguments) {
           {"split", arguments.sample.split},
           {"seed", arguments.sample.seed},
           {"pattern", arguments.sample.pattern},
+          {"mixed", arguments.sample.mixed},
           {"language", arguments.language},
           {"reply", arguments.reply},
           {"prompts", arguments.prompts},

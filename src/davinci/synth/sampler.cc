@@ -13,6 +13,7 @@ namespace {
 
 constexpr size_t kChunk = 2048;
 constexpr int kBuildTries = 12;
+constexpr std::string_view kMixed = "mixed";  // a family of patterns
 // Candidates without one acceptance after which the grammar counts as exhausted.
 constexpr size_t kExhausted = 200000;
 
@@ -46,6 +47,7 @@ class Sampler {
               ? pattern.weight > 0 && held == (options_.split == SplitKind::kFamily)
               : name == options_.pattern)
         patterns_.emplace_back(&pattern, std::max(pattern.weight, 1e-6));
+      if (pattern.family == kMixed) mixed_.emplace_back(&pattern, 1.0);
     }
     for (const Style& style : book_.styles)
       if (style.held_out == (options_.split == SplitKind::kStyle))
@@ -57,6 +59,10 @@ class Sampler {
       return InvalidArgument(fmt::format("no pattern or no style belongs to split {}{}",
                                          SplitName(options_.split),
                                          options_.pattern.empty() ? "" : " and has that name"));
+    if (options_.mixed > 0 && (mixed_.empty() || options_.split == SplitKind::kFamily))
+      return InvalidArgument(
+          mixed_.empty() ? "the grammar has no pattern of family mixed"
+                         : "no mixed pattern belongs to a held-out family; leave out --mixed");
     size_t since = 0;
     std::vector<Candidate> chunk;
     for (uint64_t begin = options_.first; counts_.accepted < options_.count;
@@ -105,6 +111,8 @@ class Sampler {
         HashBytes(fmt::format("{}:{}", static_cast<int>(options_.split), index), options_.seed));
     const Style* style = Draw(styles_, &rng);
     const Pattern* pattern = Draw(patterns_, &rng);
+    if (options_.pattern.empty() && options_.mixed > 0 && rng.Uniform() < options_.mixed)
+      pattern = Draw(mixed_, &rng);
     BuildOptions build;
     const double precision = rng.Uniform();
     build.precision = precision < 0.90   ? Precision::kFp32
@@ -184,6 +192,7 @@ class Sampler {
   const StyleBook& book_;
   const SampleOptions& options_;
   std::vector<std::pair<const Pattern*, double>> patterns_;
+  std::vector<std::pair<const Pattern*, double>> mixed_;
   std::vector<std::pair<const Style*, double>> styles_;
   fingerprint::SignatureIndex seen_;
   std::map<uint64_t, size_t> structures_;

@@ -7,6 +7,7 @@
 #include "davinci/config/task_config.h"
 #include "davinci/data/fingerprint.h"
 #include "davinci/synth/sampler.h"
+#include "davinci/synth/text.h"
 
 namespace davinci::synth {
 namespace {
@@ -252,6 +253,44 @@ TEST(Renderer, SidecarsParseAndNothingIsLeftOpen) {
     EXPECT_EQ(task.text.source.find('?'), std::string::npos) << task.text.source;
     EXPECT_NE(task.text.source.find("class " + task.text.entry + "("), std::string::npos);
   }
+}
+
+// A candidate's constructor has the file's own sizes: what get_init_inputs() does not give may not
+// vary.
+TEST(Renderer, VariantsLeaveSizesOfTheConstructor) {
+  size_t with_own = 0;
+  for (const SampledTask& task : Sample(400, SplitKind::kTrain, 3, 2)) {
+    const std::string& source = task.text.source;
+    const size_t begin = source.find("def __init__(self)");
+    if (begin == std::string::npos || source.find("return []") == std::string::npos) continue;
+    const std::string constructor = source.substr(begin, source.find("def forward", begin) - begin);
+    const size_t variants = task.text.sidecar.find("[[variants]]");
+    for (const auto line : Split(task.text.sidecar, '\n')) {
+      const size_t equals = line.find(" = ");
+      if (equals == std::string_view::npos || line.starts_with("split")) continue;
+      const std::string name(line.substr(0, equals));
+      if (WithWord(constructor, name, "") == constructor) continue;
+      ++with_own;
+      const size_t varied =
+          variants == std::string::npos ? variants : task.text.sidecar.find("\n" + name, variants);
+      EXPECT_EQ(varied, std::string::npos) << task.id << ": " << name << "\n" << source;
+    }
+  }
+  EXPECT_GT(with_own, 10u);
+}
+
+TEST(Sampler, MixedTasksHaveTheirShare) {
+  SampleOptions options;
+  options.count = 200;
+  options.mixed = 0.5;
+  const auto counts = SampleTasks(TheGrammar(), TheStyles(), options,
+                                  [](const SampledTask&) { return Status::Ok(); });
+  ASSERT_TRUE(counts.ok()) << counts.status().message();
+  EXPECT_NEAR(static_cast<double>(counts->families.at("mixed")), 100, 30);
+  options.split = SplitKind::kFamily;
+  EXPECT_FALSE(SampleTasks(TheGrammar(), TheStyles(), options, [](const SampledTask&) {
+                 return Status::Ok();
+               }).ok());
 }
 
 TEST(Fingerprint, NumbersAndCommentsDoNotCount) {
