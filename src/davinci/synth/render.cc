@@ -269,7 +269,10 @@ RenderedTask RenderTask(const Graph& original, const Grammar& grammar, const Sty
   for (const std::string& definition : s->definitions) classes += definition + "\n\n";
   classes += main;
   FileWriter file(s, model);
-  if (choice.Is("sizes", "module")) UsedInClasses(s, classes, &file.used_);
+  // Sizes that no get_init_inputs() gives: a candidate's constructor cannot know others.
+  std::set<DimId> own_sizes;
+  if (choice.Is("sizes", "module")) UsedInClasses(s, classes, &own_sizes);
+  file.used_ = own_sizes;
   const std::string inputs = file.Inputs();
   const std::string init_inputs = file.InitInputs();
   const std::string constants = file.Constants();
@@ -290,10 +293,10 @@ RenderedTask RenderTask(const Graph& original, const Grammar& grammar, const Sty
   if (!top && !constants.empty()) task.source += constants + "\n\n";
   task.source += inputs + "\n\n" + init_inputs;
 
-  const auto sizes = [&](Binding binding) {
+  const auto sizes = [&](Binding binding, const std::set<DimId>& left_out = {}) {
     std::string text;
     for (const auto& [symbol, name] : s->symbol_names)
-      if (file.used_.contains(symbol))
+      if (file.used_.contains(symbol) && !left_out.contains(symbol))
         text += fmt::format("{} = {}\n", s->ConstantName(symbol), graph.dims.At(symbol, binding));
     return text;
   };
@@ -304,8 +307,8 @@ RenderedTask RenderTask(const Graph& original, const Grammar& grammar, const Sty
   if (!task.fixed_sizes && !file.used_.empty()) {
     task.sidecar += "\n[sizes.cpu]\n" + sizes(Binding::kCpu);
     task.sidecar += "\n[sizes.cuda]\n" + sizes(Binding::kCuda);
-    const std::string variant = sizes(Binding::kVariant);
-    if (variant != sizes(Binding::kCpu) && variant != sizes(Binding::kCuda))
+    const std::string variant = sizes(Binding::kVariant, own_sizes);
+    if (variant != sizes(Binding::kCpu, own_sizes) && variant != sizes(Binding::kCuda, own_sizes))
       task.sidecar += "\n[[variants]]\n" + variant;
   }
   task.parts = Parts(s, &model, task.entry);
