@@ -28,12 +28,17 @@ class Marks {
       for (size_t i = 0; i < value.operands.size(); ++i) Read(value.operands[i], &value);
       if (!exact_[static_cast<size_t>(id)] || value.kind == Kind::kOpaque) continue;
       for (const Id operand : value.operands) exact_[static_cast<size_t>(operand)] = true;
-      if (value.kind == Kind::kPoint && value.primitive->name == kDivision)
+      if (value.kind == Kind::kPoint && value.primitive->name == kDivision && OfFloats(value))
         value.primitive = &exact;
     }
   }
 
  private:
+  bool OfFloats(const TensorValue& value) const {
+    return std::all_of(value.operands.begin(), value.operands.end(),
+                       [&](Id operand) { return program_[operand].dtype == DType::kFloat; });
+  }
+
   bool IsChoiceOfComputed(const TensorValue& reader, Id condition) const {
     return reader.kind == Kind::kPoint && reader.primitive->name == kChoice &&
            reader.operands[0] == condition &&

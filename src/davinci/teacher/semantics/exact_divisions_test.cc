@@ -66,6 +66,11 @@ TEST_F(ExactDivisions, AClampIsContinuous) {
 
 TEST_F(ExactDivisions, Roundings) { EXPECT_TRUE(IsExact({Point("floor", {change_})})); }
 
+TEST_F(ExactDivisions, ByASizeNot) {
+  program_.values[static_cast<size_t>(y_)].dtype = DType::kIndex;
+  EXPECT_FALSE(IsExact({Point("floor", {change_})}));
+}
+
 TEST_F(ExactDivisions, ACallOfPyTorchBeginsAnew) {
   EXPECT_FALSE(IsExact({Point("floor", {Opaque("torch.fft.fft({0})", {change_})})}));
 }
