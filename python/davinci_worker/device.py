@@ -169,6 +169,16 @@ def overwrite_freed():
     torch.cuda.synchronize()
 
 
+def _keep_all():
+    pass
+
+
+def keep_freed():
+    """torch.cuda.empty_cache() frees nothing from here on; capturing a graph calls it, too. Memory that the oracle has mapped may not be freed:
+    other memory at its address would have its handle, and the oracle would go on looking at the old one."""
+    torch.cuda.empty_cache = _keep_all
+
+
 def close_handles():
     """Unmaps what other processes exported; memory of a process that has ended is given back by that."""
     _imported.clear()

@@ -195,7 +195,10 @@ class Runner:
             compile_only.install(message["compile_only"])
             self._user_code, self._guard = compile_only.user_code, compile_only.guarded
         if self._cuda:
+            from davinci_worker import device
+
             torch.cuda.synchronize()  # the only device that this process sees
+            device.keep_freed()
         if message.get("shared"):  # this process may serve another candidate later
             self._shared_by_candidates = True
             memory.overwrite_freed()

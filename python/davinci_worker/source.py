@@ -110,7 +110,7 @@ def forget_task(snapshot):
     _drop_module("davinci_task")
     if torch.cuda.is_initialized():
         torch.cuda.synchronize()
-        torch.cuda.empty_cache()
+        torch.cuda.memory.empty_cache()  # torch.cuda's own may be device.keep_freed's
         torch.cuda.reset_peak_memory_stats()
     return snapshot is not None and snapshot.holds()
 
