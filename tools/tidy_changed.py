@@ -1,8 +1,10 @@
-"""clang-tidy on the C++ lines that differ from a commit; whatever it finds there is an error.
+"""clang-tidy on the C++ lines that differ from a commit, or on whole files; each finding is an error.
 
     python3 tools/tidy_changed.py --base COMMIT --clang-tidy PROGRAM --database build/dev/compile_commands.json [-j N]
+    python3 tools/tidy_changed.py --whole --clang-tidy PROGRAM --database … [-j N] [FILE…]
     python3 tools/tidy_changed.py --thread-safety --clang-tidy PROGRAM --database … [-j N] [FILE…]
 
+With --whole: every line of these files, or of all sources: 5 to 60 seconds a file.
 With --thread-safety: -Wthread-safety on every line of every file that takes a lock or implements a class with guarded members.
 """
 import argparse
@@ -65,17 +67,20 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     what = parser.add_mutually_exclusive_group(required=True)
     what.add_argument("--base")
+    what.add_argument("--whole", action="store_true")
     what.add_argument("--thread-safety", action="store_true")
     parser.add_argument("--clang-tidy", required=True)
     parser.add_argument("--database", type=pathlib.Path, required=True)
     parser.add_argument("-j", "--jobs", type=int, default=os.cpu_count())
-    parser.add_argument("files", nargs="*", help="with --thread-safety: these alone")
+    parser.add_argument("files", nargs="*", help="with --whole and --thread-safety: these alone")
     options = parser.parse_args()
     flags = flags_of(json.loads(options.database.read_text()), ROOT)
     command = [options.clang_tidy, "--quiet", "--warnings-as-errors=*", "--extra-arg=-Wthread-safety"]
     if options.thread_safety:
         sources = options.files or with_locks(ROOT)
         command += ["--checks=-*,clang-diagnostic-thread-safety*,bugprone-unused-raii"]
+    elif options.whole:
+        sources = options.files or sorted(name for name in flags if name.endswith(".cc") and not name.startswith("build/"))
     else:
         diff = subprocess.run(["git", "diff", "-U0", "--no-color", options.base, "--", "*.cc", "*.h"], cwd=ROOT, capture_output=True, text=True, check=True)
         lines = changed_lines(diff.stdout)

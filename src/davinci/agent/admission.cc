@@ -74,10 +74,10 @@ AdmissionDecision DecideAdmission(std::span<const VerificationPair> pairs,
     for (const Evaluation* one : {&without, &with}) {
       if (!Timed(*one)) continue;
       const bool has_skill = one == &with;
-      speeds.push_back({pair.task, has_skill, std::log(one->speedup->median)});
+      speeds.push_back({pair.task, has_skill, std::log(one->speedup.value().median)});
       ++(has_skill ? decision.timed_with : decision.timed_without);
-      down[has_skill] += Down(*one->speedup);
-      up[has_skill] += Up(*one->speedup);
+      down[has_skill] += Down(one->speedup.value());
+      up[has_skill] += Up(one->speedup.value());
     }
   }
   if (decision.timed_with > 0 && decision.timed_without > 0) {

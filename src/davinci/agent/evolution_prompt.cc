@@ -50,7 +50,8 @@ std::string InsightsShown(const std::vector<ShownInsight>& insights) {
 }  // namespace
 
 Result<llm::Request> BuildEvolutionRequest(const PromptSet& prompts, const TaskBrief& task,
-                                           const std::string& device, EvolutionPrompt evolution,
+                                           const std::string& device,
+                                           const EvolutionPrompt& evolution,
                                            size_t max_prompt_tokens, const TokenCounter& count) {
   DAVINCI_ASSIGN_OR_RETURN(Conversation conversation,
                            StartConversation(prompts, task, device, evolution.knowledge));

@@ -38,7 +38,8 @@ struct EvolutionPrompt {
 // When it does not fit `max_prompt_tokens`, insights are left out first, then the best kernel where
 // others are shown. InvalidArgument when that is not enough.
 Result<llm::Request> BuildEvolutionRequest(const PromptSet& prompts, const TaskBrief& task,
-                                           const std::string& device, EvolutionPrompt evolution,
+                                           const std::string& device,
+                                           const EvolutionPrompt& evolution,
                                            size_t max_prompt_tokens,
                                            const TokenCounter& count = llm::EstimateTokens);
 

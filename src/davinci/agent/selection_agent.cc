@@ -17,7 +17,7 @@ std::string CandidateList(const std::vector<skill::Skill>& candidates) {
   std::string text;
   for (size_t i = 0; i < candidates.size(); ++i) {
     const skill::Skill& skill = candidates[i];
-    if (i > 0) text += "\n";
+    if (i > 0) text += '\n';
     text += fmt::format("{}. `{}` ({}; {})\n   {}", i + 1, skill.name, skill.scope,
                         fmt::join(skill.tags, ", "), skill.description);
   }
@@ -60,11 +60,12 @@ SelectionReading ReadSelection(const llm::Reply& reply, const std::vector<skill:
     reading.problem = parsed.message;
     return reading;
   }
-  for (const llm::SkillChoice& choice : parsed.value->choices)
+  const llm::SkillSelection& chosen = parsed.value.value();
+  for (const llm::SkillChoice& choice : chosen.choices)
     reading.scheme.skills.push_back(choice.name);
-  reading.think = parsed.value->think;
-  reading.unknown_names = parsed.value->unknown_names;
-  reading.num_dropped = parsed.value->num_duplicates + parsed.value->num_over_cap;
+  reading.think = chosen.think;
+  reading.unknown_names = chosen.unknown_names;
+  reading.num_dropped = chosen.num_duplicates + chosen.num_over_cap;
   return reading;
 }
 

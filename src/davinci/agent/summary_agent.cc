@@ -90,9 +90,10 @@ SummaryReading ReadSummary(const llm::Reply& reply, int max_skills) {
     reading.problem = parsed.message;
     return reading;
   }
-  reading.think = parsed.value->think;
-  reading.dropped = parsed.value->rejected;
-  for (const llm::ProposedSkill& proposed : parsed.value->skills) {
+  const llm::SkillProposals& update = parsed.value.value();
+  reading.think = update.think;
+  reading.dropped = update.rejected;
+  for (const llm::ProposedSkill& proposed : update.skills) {
     ReadProposal proposal;
     proposal.skill.name = KebabCase(proposed.name);
     proposal.skill.description = proposed.description;

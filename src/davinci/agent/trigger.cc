@@ -39,8 +39,8 @@ TriggerDecision DecideTrigger(std::span<const Evaluation> turns, const TriggerOp
   }
   const Evaluation& best = turns[decision.best];
   if (HasSpeedup(first)) {
-    decision.gain = best.speedup->median / first.speedup->median;
-    decision.gain_low = SureGain(*best.speedup, *first.speedup);
+    decision.gain = best.speedup.value().median / first.speedup.value().median;
+    decision.gain_low = SureGain(best.speedup.value(), first.speedup.value());
   } else if (options.require_first_correct) {
     decision.reason = "turn 1 has no speedup";
     return decision;
@@ -61,7 +61,7 @@ TriggerDecision DecideTrigger(std::span<const Evaluation> turns, const TriggerOp
   }
   decision.fire = true;
   decision.reason = fmt::format("turn {} is {:.2f} times as fast as the baseline",
-                                decision.best + 1, best.speedup->median);
+                                decision.best + 1, best.speedup.value().median);
   if (HasSpeedup(first))
     decision.reason += fmt::format(", {:.2f} times as fast as turn 1", decision.gain);
   return decision;

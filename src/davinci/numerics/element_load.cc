@@ -28,7 +28,9 @@ DV_SIMD_CLONES void Bf16AsFloats(const u16* in, int n, float* out) {
 template <typename T>
 void Widen(const void* data, int64_t begin, int n, int64_t* out) {
   const T* in = static_cast<const T*>(data) + begin;
-  for (int i = 0; i < n; ++i) out[i] = static_cast<int64_t>(in[i]);
+  for (int i = 0; i < n; ++i)
+    out[i] =
+        static_cast<int64_t>(in[i]);  // NOLINT(bugprone-signed-char-misuse): an int8 is a number
 }
 
 }  // namespace

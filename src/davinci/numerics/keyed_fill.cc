@@ -22,15 +22,15 @@ constexpr uint32_t kMul1 = 0xCD9E8D57;
 constexpr uint32_t kWeyl0 = 0x9E3779B9;
 constexpr uint32_t kWeyl1 = 0xBB67AE85;
 
-constexpr int kBlocks = 128;            // Philox blocks computed side by side
-constexpr size_t kBatch = 4 * kBlocks;  // elements per batch
+constexpr int kBlocks = 128;                    // Philox blocks computed side by side
+constexpr size_t kBatch = size_t{4} * kBlocks;  // elements per batch
 
 // Words w of blocks first .. first + kBlocks - 1, as words[w * kBlocks + b].
 DAVINCI_CLONES void Batch(uint64_t first, uint64_t key, uint32_t* words) {
   uint32_t* c0 = words;
   uint32_t* c1 = words + kBlocks;
-  uint32_t* c2 = words + 2 * kBlocks;
-  uint32_t* c3 = words + 3 * kBlocks;
+  uint32_t* c2 = words + size_t{2} * kBlocks;
+  uint32_t* c3 = words + size_t{3} * kBlocks;
   for (int b = 0; b < kBlocks; ++b) {
     const uint64_t counter = first + static_cast<uint64_t>(b);
     c0[b] = static_cast<uint32_t>(counter);
@@ -112,7 +112,7 @@ DAVINCI_CLONES void ToNormal(const uint32_t* radii, const uint32_t* angles, floa
 }
 
 void ToNormals(const uint32_t* words, float* out) {
-  for (int half = 0; half < 2; ++half)
+  for (size_t half = 0; half < 2; ++half)
     ToNormal(words + 2 * half * kBlocks, words + (2 * half + 1) * kBlocks, out + 2 * half * kBlocks,
              out + (2 * half + 1) * kBlocks);
 }

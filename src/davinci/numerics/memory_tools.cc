@@ -27,9 +27,9 @@ uint64_t SumUnits(const unsigned char* data, int64_t begin, int64_t end, const C
   int64_t unit = begin;
   for (; unit + 4 <= end; unit += 4) {
     const unsigned char* p = data + unit * 16;
-    for (int lane = 0; lane < 4; ++lane)
+    for (int64_t lane = 0; lane < 4; ++lane)
       sums[lane] += ChecksumUnit(Word(p + 16 * lane), Word(p + 16 * lane + 8),
-                                 static_cast<u64>(unit + lane), key);
+                                 static_cast<u64>(unit) + static_cast<u64>(lane), key);
   }
   for (; unit < end; ++unit)
     sums[0] += ChecksumUnit(Word(data + unit * 16), Word(data + unit * 16 + 8),

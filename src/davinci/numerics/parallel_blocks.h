@@ -42,8 +42,7 @@ void ForEachBlock(const BlockPlan& plan, int num_threads, const Work& work) {
   try {
     helpers.reserve(num_threads - 1);
     for (int i = 1; i < num_threads; ++i) helpers.emplace_back(loop);
-  } catch (const std::exception&) {
-    // Fewer helpers, same result.
+  } catch (const std::exception&) {  // NOLINT(bugprone-empty-catch): fewer helpers, same result
   }
   loop();
   for (std::thread& helper : helpers) helper.join();

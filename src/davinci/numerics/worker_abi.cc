@@ -19,10 +19,10 @@ using davinci::numerics::CompareResult;
 using davinci::numerics::DType;
 
 static_assert(std::is_standard_layout_v<dv_profile> && std::is_standard_layout_v<dv_tolerance>);
-static_assert(sizeof(dv_profile) == 8 * (3 * 321 + 2));
-static_assert(sizeof(dv_tolerance) == 8 * (2 * 321 + 5));
-static_assert(sizeof(dv_options) == 8 * 6);
-static_assert(sizeof(dv_result) == 8 * 29);
+static_assert(sizeof(dv_profile) == size_t{8} * (3 * 321 + 2));
+static_assert(sizeof(dv_tolerance) == size_t{8} * (2 * 321 + 5));
+static_assert(sizeof(dv_options) == size_t{8} * 6);
+static_assert(sizeof(dv_result) == size_t{8} * 29);
 
 thread_local char last_error[512] = "";
 

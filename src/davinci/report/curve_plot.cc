@@ -79,8 +79,8 @@ std::vector<double> LinearTicks(double low, double high, int most) {
     }
   // Counted, not summed: no rounding creeps in.
   const double slack = 1e-9 * (high - low);
-  for (double i = std::ceil((low - slack) / step); i * step <= high + slack; ++i)
-    ticks.push_back(i * step);
+  const double first = std::ceil((low - slack) / step);
+  for (int i = 0; (first + i) * step <= high + slack; ++i) ticks.push_back((first + i) * step);
   return ticks;
 }
 

@@ -122,7 +122,7 @@ std::string SkillsUsed(const RunView& run) {
       const bool solved =
           std::any_of(trajectory.turns.begin(), trajectory.turns.end(),
                       [](const Turn& turn) { return turn.evaluation.outcome == Outcome::kOk; });
-      const bool won = task.winner && task.winner->turn.rollout == trajectory.id;
+      const bool won = task.winner && task.winner.value().turn.rollout == trajectory.id;
       for (const std::string& skill : trajectory.skills) {
         Use& use = uses[skill];
         use.rollouts += 1;

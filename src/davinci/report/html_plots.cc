@@ -41,9 +41,12 @@ double RatioAxis::Place(double ratio) const {
 
 std::vector<double> RatioAxis::Ticks() const {
   std::vector<double> ticks;
-  for (double decade = std::pow(10, std::floor(std::log10(low))); decade <= high; decade *= 10)
+  double decade = std::pow(10, std::floor(std::log10(low)));
+  while (decade <= high) {
     for (const double step : {1.0, 2.0, 5.0})
       if (decade * step >= low && decade * step <= high) ticks.push_back(decade * step);
+    decade *= 10;
+  }
   return ticks;
 }
 

@@ -154,7 +154,7 @@ std::string TurnPart(const RunView& run, const TaskView& task, const Turn& turn,
                      Folded(fmt::format("Turn {}: {}", turn.id.turn, ShortVerdict(counts)), body));
 }
 
-std::string SkillPart(const RunView& run, const TaskView& task, size_t max_text_bytes) {
+std::string SkillPart(const TaskView& task, size_t max_text_bytes) {
   if (task.proposals.empty()) return "";
   std::string html = "<h3>Skills proposed</h3>\n";
   for (const SkillProposal& proposal : task.proposals) {
@@ -218,7 +218,7 @@ std::string TaskSection(const RunView& run, const TaskView& task, size_t max_tex
                                Counted(static_cast<int64_t>(trajectory.turns.size()), "turn")),
                    turns);
   }
-  html += SkillPart(run, task, max_text_bytes);
+  html += SkillPart(task, max_text_bytes);
   return html + "</section>\n";
 }
 

@@ -107,7 +107,7 @@ Result<json> Learner::ChooseLessons() {
     const agent::TriggerDecision decision = agent::DecideTrigger(turns, by_median);
     if (decision.fire) {
       const auto best = static_cast<size_t>(decision.best);
-      candidates.push_back({&trajectory, best, turns[best].speedup->median});
+      candidates.push_back({&trajectory, best, turns[best].speedup.value().median});
     } else if (!decision.reason.empty()) {
       reason = decision.reason;
     }

@@ -315,7 +315,7 @@ Result<bool> RolloutRun::EndsBefore(int turn, const search::TurnPlan& plan) {
                               "longer context or shorten the prompts",
                               left, context);
     } else {
-      request.max_tokens = static_cast<int>(std::min<int64_t>(*request.max_tokens, left));
+      request.max_tokens = static_cast<int>(std::min<int64_t>(request.max_tokens.value(), left));
     }
   }
   if (!reason) {
@@ -443,11 +443,10 @@ Trajectory RolloutRun::Run() {
   }();
   if (!status.ok()) {
     trajectory_.problem = status.message();
-    if (!run_.context.log->broken().ok())
-      trajectory_.end = TrajectoryEnd::kFailed;
-    else if (status.code() == StatusCode::kCancelled)
+    const bool writable = run_.context.log->broken().ok();
+    if (writable && status.code() == StatusCode::kCancelled)
       trajectory_.end = run_.context.stop->reason();
-    else if (status.code() == StatusCode::kResourceExhausted)
+    else if (writable && status.code() == StatusCode::kResourceExhausted)
       trajectory_.end = TrajectoryEnd::kBudget;
     else
       trajectory_.end = TrajectoryEnd::kFailed;

@@ -47,7 +47,7 @@ Status StopFlag::why() {
   return why_;
 }
 
-void StepRun::Tell(StepEvent event) {
+void StepRun::Tell(const StepEvent& event) {
   if (!context.observer) return;
   MutexLock lock(observer_mutex);
   context.observer(event);

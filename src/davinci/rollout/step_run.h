@@ -27,7 +27,7 @@ struct StepRun {
   int64_t Seed(std::string_view task, std::string_view purpose, int index, int turn) const {
     return CallSeed(settings.seed, settings.seed_step.value_or(step), task, purpose, index, turn);
   }
-  void Tell(StepEvent event);
+  void Tell(const StepEvent& event);
   // The text about the device that every prompt of a task gets.
   Result<std::string> DescribeDevice(Target target, const TaskOutcome& outcome) const;
   // Skills by name, from the run's library.

@@ -83,7 +83,7 @@ json SampleBody(const BenchSample& sample) {
 const BenchSample* BenchTask::best() const {
   const BenchSample* best = nullptr;
   for (const BenchSample& sample : samples)
-    if (sample.correct() && sample.verdict->speedup &&
+    if (sample.correct() && sample.verdict.value().speedup &&
         (best == nullptr || Sure(sample) > Sure(*best)))
       best = &sample;
   return best;
@@ -142,7 +142,7 @@ std::string SamplesCsv(const std::vector<BenchTask>& tasks) {
       const ShownInterval shown = speedup ? Shown(*speedup) : ShownInterval();
       text += fmt::format(
           "{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n", Csv(task.task),
-          task.level ? std::to_string(*task.level) : "", sample.id.scheme, sample.id.rollout,
+          task.level ? std::to_string(task.level.value()) : "", sample.id.scheme, sample.id.rollout,
           sample.turns, sample.end, sample.answer,
           sample.verdict ? OutcomeName(verdict.outcome) : std::string_view(), sample.correct(),
           sample.only_pytorch, speedup ? Csv(FigureText(*speedup)) : "",

@@ -117,7 +117,7 @@ bool Decides(const Evaluation& evaluation) {
 }
 
 double Width(const Evaluation& evaluation) {
-  const ShownInterval shown = Shown(*evaluation.speedup);
+  const ShownInterval shown = Shown(evaluation.speedup.value());
   return IsUnbounded(shown) ? std::numeric_limits<double>::infinity() : shown.high / shown.low;
 }
 
@@ -131,7 +131,7 @@ class Counting {
   }
   bool decided() const { return counts_ && Decides(*counts_); }
   int num() const { return num_; }
-  const Evaluation& counts() const { return *counts_; }
+  const Evaluation& counts() const { return counts_.value(); }
 
  private:
   std::optional<Evaluation> counts_;
@@ -176,7 +176,7 @@ std::string Prose(const std::string& reply) {
     }
     if (!inside && (!line.empty() || !prose.ends_with("\n\n"))) prose += fmt::format("{}\n", line);
   }
-  while (prose.ends_with("\n")) prose.pop_back();
+  while (prose.ends_with('\n')) prose.pop_back();
   return ElideMiddle(prose, kMaxProseBytes);
 }
 
@@ -290,8 +290,9 @@ Result<Certified> Certify(const Certifier& certifier, int step, const rollout::T
     if (FindingOf(*certified.speedup) != SpeedFinding::kFaster) {
       *remark += fmt::format("{} is correct, but not significantly faster: {}; ",
                              ToString(kernel.turn), SpeedupText(*certified.speedup));
-      const bool better = !none.not_faster || SureSpeedup(*certified.speedup) >
-                                                  SureSpeedup(*none.not_faster->certified.speedup);
+      const bool better =
+          !none.not_faster ||
+          SureSpeedup(*certified.speedup) > SureSpeedup(none.not_faster->certified.speedup.value());
       if (better) none.not_faster = std::move(winner);
       continue;
     }
@@ -324,7 +325,7 @@ std::string Explain(const rollout::TaskInput& task, const std::vector<Trajectory
     text += fmt::format("; {:.0f} % of the roofline", 100 * *winner.roofline_share);
   if (winner.certified.HasLabel(Label::kOnlyPyTorch))
     text += "; it only calls PyTorch, no kernel of its own";
-  text += "\n";
+  text += '\n';
   const Trajectory* trajectory = Find(trajectories, winner.turn.rollout);
   if (trajectory == nullptr) return text;
   const report::Author author = report::AuthorOf(*trajectory);
@@ -336,7 +337,7 @@ std::string Explain(const rollout::TaskInput& task, const std::vector<Trajectory
               : fmt::format("found in turn {} of skill set {}, rollout {}", winner.turn.turn,
                             winner.turn.rollout.scheme, winner.turn.rollout.rollout);
   if (is_start) {
-    text += "\n";
+    text += '\n';
   } else if (author == report::Author::kExpert) {
     text += fmt::format("; its skills: {}\n", fmt::join(trajectory->skills, ", "));
   } else if (trajectory->skills.empty()) {
@@ -345,7 +346,7 @@ std::string Explain(const rollout::TaskInput& task, const std::vector<Trajectory
     text += ", with the skills";
     for (const std::string& skill : trajectory->skills)
       text += fmt::format("{} {}", &skill == &trajectory->skills.front() ? "" : ",", skill);
-    text += "\n";
+    text += '\n';
   }
   const Turn* before = nullptr;
   const Turn* after = nullptr;

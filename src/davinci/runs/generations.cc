@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdio>
+#include <charconv>
 #include <optional>
+#include <string_view>
+#include <system_error>
 #include <utility>
 
 #include "davinci/base/files.h"
@@ -24,12 +26,21 @@ struct KernelBenchName {
   int sample = 0;
 };
 
-std::optional<KernelBenchName> ParseKernelBenchName(const std::string& name) {
+// Takes `before` and a number off the front of `*text`; false when they are not there, or the
+// number does not fit an int.
+bool TakeNumber(std::string_view before, std::string_view* text, int* number) {
+  if (!text->starts_with(before)) return false;
+  text->remove_prefix(before.size());
+  const auto [end, error] = std::from_chars(text->data(), text->data() + text->size(), *number);
+  text->remove_prefix(static_cast<size_t>(end - text->data()));
+  return error == std::errc();
+}
+
+std::optional<KernelBenchName> ParseKernelBenchName(std::string_view name) {
   KernelBenchName parsed;
-  int used = 0;
-  if (std::sscanf(name.c_str(), "level_%d_problem_%d_sample_%d_kernel.py%n", &parsed.level,
-                  &parsed.problem, &parsed.sample, &used) != 3 ||
-      static_cast<size_t>(used) != name.size())
+  if (!TakeNumber("level_", &name, &parsed.level) ||
+      !TakeNumber("_problem_", &name, &parsed.problem) ||
+      !TakeNumber("_sample_", &name, &parsed.sample) || name != "_kernel.py")
     return std::nullopt;
   return parsed;
 }

@@ -52,6 +52,14 @@ TEST_F(GenerationsTest, BothLayoutsAreReadInOrder) {
   EXPECT_NE(ReadGenerations(dir_.path(), tasks_)->digest, digest);
 }
 
+TEST_F(GenerationsTest, ANumberBeyondIntIsNoLevel) {
+  Put("level_4294967297_problem_23_sample_0_kernel.py", "x");  // 2^32 + 1
+  Put("gelu/a.py", "a");
+  const auto read = ReadGenerations(dir_.path(), tasks_);
+  ASSERT_TRUE(read.ok()) << read.status().ToString();
+  EXPECT_FALSE(read->samples.contains("level1/23_Softmax"));
+}
+
 TEST_F(GenerationsTest, ATaskIsFoundByTheEndOfItsId) {
   Put("23_Softmax.py", "x");
   EXPECT_EQ(ReadGenerations(dir_.path(), tasks_)->samples.size(), 1u);

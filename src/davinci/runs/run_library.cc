@@ -36,7 +36,7 @@ double BestOf(const Trajectory& trajectory) {
   double best = 0;
   for (const Turn& turn : trajectory.turns)
     if (turn.evaluation.correct.value_or(false) && turn.evaluation.speedup)
-      best = std::max(best, turn.evaluation.speedup->median);
+      best = std::max(best, turn.evaluation.speedup.value().median);
   return best;
 }
 

@@ -15,7 +15,8 @@ namespace fs = std::filesystem;
 using nlohmann::json;
 
 std::string Variable(const char* name) {
-  const char* value = std::getenv(name);
+  const char* value =
+      std::getenv(name);  // NOLINT(concurrency-mt-unsafe): setenv is not called after start
   return value == nullptr ? "" : value;
 }
 

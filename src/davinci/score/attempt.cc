@@ -28,7 +28,7 @@ Attempt JudgedAttempt(const Turn& turn) {
     attempt.protocol = protocol["name"].get<std::string>();
   attempt.coverage = Coverage(evaluation);
   attempt.only_pytorch = IsDecoy(turn);
-  attempt.wide = attempt.speedup > 0 && !IsNarrow(Shown(*evaluation.speedup));
+  attempt.wide = attempt.speedup > 0 && !IsNarrow(Shown(evaluation.speedup.value()));
   if (attempt.correct) {
     const BaselineSpeedups over = SpeedupsOf(evaluation);
     attempt.over_eager = over.eager;

@@ -44,7 +44,7 @@ MetricComparison CompareMetric(const Metric& metric,
   // A difference of rates lies in [-1, 1]: no rate itself.
   const bool geometric = metric.scale == Scale::kGeometric;
   result.difference =
-      *EstimateOver(contributions, geometric ? Scale::kGeometric : Scale::kMean, options);
+      EstimateOver(contributions, geometric ? Scale::kGeometric : Scale::kMean, options).value();
   if (geometric) {
     result.first = std::exp(result.first);
     result.second = std::exp(result.second);
@@ -52,6 +52,12 @@ MetricComparison CompareMetric(const Metric& metric,
   result.sign_p = SignTest(result.better, result.worse);
   result.permutation_p = SignFlipTest(differences);
   return result;
+}
+
+// The logarithm of the gamma function of x > 0; std::lgamma also writes a global variable.
+double LogGamma(double x) {
+  int sign = 0;
+  return ::lgamma_r(x, &sign);
 }
 
 }  // namespace
@@ -62,8 +68,8 @@ double SignTest(int wins, int losses) {
   // Binomial tail in logarithms, so that hundreds of tasks do not underflow.
   double tail = 0;
   for (int i = 0; i <= fewer; ++i)
-    tail += std::exp(std::lgamma(n + 1.0) - std::lgamma(i + 1.0) - std::lgamma(n - i + 1.0) -
-                     n * std::log(2.0));
+    tail +=
+        std::exp(LogGamma(n + 1.0) - LogGamma(i + 1.0) - LogGamma(n - i + 1.0) - n * std::log(2.0));
   return std::min(1.0, 2 * tail);
 }
 

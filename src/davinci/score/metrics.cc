@@ -27,7 +27,8 @@ std::vector<Attempt> AnswersOf(const Reading& reading, const TaskSamples& task) 
 
 // Sums `value` over the answers that `counts`.
 template <typename Counts, typename Value>
-Contribution Sum(const Reading& reading, const TaskSamples& task, Counts counts, Value value) {
+Contribution Sum(const Reading& reading, const TaskSamples& task, const Counts& counts,
+                 const Value& value) {
   Contribution total;
   for (const Attempt& answer : AnswersOf(reading, task)) {
     if (!counts(answer)) continue;
@@ -122,7 +123,7 @@ Metric GeomeanSpeedup(const Reading& reading, double above) {
           }};
 }
 
-Metric MeanOf(const Reading& reading, std::string key, std::string title,
+Metric MeanOf(const Reading& reading, const std::string& key, const std::string& title,
               std::function<double(const Attempt&)> value) {
   return {KeyOf(key, reading), TitleOf(title, reading), Scale::kMean,
           [reading, value = std::move(value)](const TaskSamples& task) {
@@ -144,13 +145,13 @@ double PassAtKEstimate(int n, int c, int k) {
 
 double ExpectedBestOf(std::vector<double> values, int k) {
   std::sort(values.begin(), values.end());
-  const auto n = static_cast<double>(values.size());
+  const int n = static_cast<int>(values.size());
   // Chance that the i-th smallest (from 1) is the best of k: C(i-1, k-1) / C(n, k).
-  double chance = k / n;
+  double chance = static_cast<double>(k) / n;
   double expected = 0;
-  for (double i = n; i >= k; --i) {
+  for (int i = n; i >= k; --i) {
     expected += chance * values[static_cast<size_t>(i) - 1];
-    if (i > 1) chance *= (i - k) / (i - 1);
+    if (i > 1) chance *= static_cast<double>(i - k) / (i - 1);
   }
   return expected;
 }

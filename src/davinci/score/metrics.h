@@ -59,7 +59,7 @@ Metric GeomeanSpeedup(const Reading& reading, double above = 0);
 // Arithmetic mean of speedups; wrong or untimed answers count 0.
 Metric MeanSpeedup(const Reading& reading);
 // Any function of the answer, averaged.
-Metric MeanOf(const Reading& reading, std::string key, std::string title,
+Metric MeanOf(const Reading& reading, const std::string& key, const std::string& title,
               std::function<double(const Attempt&)> value);
 // 1 - C(n - c, k) / C(n, k) with c of n samples passing (Chen et al. 2021, unbiased); tasks with
 // fewer than k samples are left out.

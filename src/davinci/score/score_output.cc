@@ -112,7 +112,7 @@ json ToJson(const ScoreReport& report) {
                              {"high", NumberOrNull(metric.estimate.high)},
                              {"tasks", metric.estimate.num_tasks}};
     sections.push_back({{"title", section.title},
-                        {"level", section.level ? json(*section.level) : json(nullptr)},
+                        {"level", section.level ? json(section.level.value()) : json(nullptr)},
                         {"tasks", section.num_tasks},
                         {"samples", section.num_samples},
                         {"metrics", std::move(metrics)}});

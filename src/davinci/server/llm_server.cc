@@ -170,8 +170,9 @@ struct LlmServer::Impl {
     choice.text = reply.text;
     choice.finish_reason = llm::FinishReasonName(reply.finish_reason);
     choice.has_logprobs = request.logprobs;
-    for (size_t i = 0; i < reply.trace->logprobs.size(); ++i)
-      choice.logprobs.push_back(Logprob(reply.trace->output_tokens[i], reply.trace->logprobs[i],
+    const llm::TokenTrace& trace = reply.trace.value();
+    for (size_t i = 0; i < trace.logprobs.size(); ++i)
+      choice.logprobs.push_back(Logprob(trace.output_tokens[i], trace.logprobs[i],
                                         i < alternatives.size()
                                             ? alternatives[i]
                                             : std::vector<std::pair<llm::TokenId, float>>()));
@@ -361,7 +362,7 @@ Result<std::unique_ptr<LlmServer>> LlmServer::Start(EmbeddedBackbone* backbone,
   auto impl = std::make_unique<Impl>(backbone, std::move(options));
   Impl* raw = impl.get();
   httplib::Server& http = impl->http;
-  const auto threads = static_cast<size_t>(impl->most_open + kSpareThreads);
+  const auto threads = static_cast<size_t>(impl->most_open) + kSpareThreads;
   http.new_task_queue = [threads] { return new httplib::ThreadPool(threads); };
   http.set_payload_max_length(impl->options.max_body_bytes);
   http.set_keep_alive_timeout(5);

@@ -1,6 +1,7 @@
 #include "davinci/sftdata/diversity.h"
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 #include <set>
 #include <unordered_map>
@@ -173,7 +174,7 @@ std::vector<bool> HoldOut(const std::vector<RowFacts>& rows, const DiversityResu
   std::vector<std::pair<std::string, int>> order;
   for (const auto& [group, key] : keys) order.emplace_back(key, group);
   std::ranges::sort(order);
-  const auto count = static_cast<size_t>(share * static_cast<double>(order.size()) + 0.5);
+  const auto count = static_cast<size_t>(std::llround(share * static_cast<double>(order.size())));
   std::set<int> held;
   for (size_t i = 0; i < std::min(count, order.size()); ++i) held.insert(order[i].second);
   std::vector<bool> out(rows.size());

@@ -52,9 +52,9 @@ RowMessage MessageOfReply(const llm::Reply& reply, double weight) {
   RowMessage message;
   message.role = "assistant";
   message.weight = weight;
-  llm::ThoughtAndAnswer parts = llm::SplitThinking(reply.text);
-  message.content = parts.thinking.empty() ? reply.text : std::move(parts.answer);
-  message.thinking = reply.reasoning.empty() ? std::move(parts.thinking) : reply.reasoning;
+  const llm::ThoughtAndAnswer parts = llm::SplitThinking(reply.text);
+  message.content = parts.thinking.empty() ? reply.text : parts.answer;
+  message.thinking = reply.reasoning.empty() ? parts.thinking : reply.reasoning;
   for (const llm::ToolCall& call : reply.tool_calls)
     message.tool_calls.push_back({call.name, call.arguments});
   return message;
@@ -89,7 +89,7 @@ ToolExample SelectionExample(Row prompt, const llm::Reply& reply,
                              const std::vector<std::string>& shown, int max_skills) {
   const auto read = llm::ParseSelectSkills(reply, shown, max_skills);
   if (!read.ok()) return {std::move(prompt), "bad_schema: " + read.message};
-  const llm::SkillSelection& chosen = *read.value;
+  const llm::SkillSelection& chosen = read.value.value();
   if (!chosen.unknown_names.empty())
     return {std::move(prompt), fmt::format("bad_schema: \"{}\" was not among the skills shown",
                                            chosen.unknown_names.front())};
@@ -111,11 +111,12 @@ ToolExample SummaryExample(Row prompt, const llm::Reply& reply, const std::vecto
                            int max_skills) {
   const auto read = llm::ParseUpdateSkillLibrary(reply, max_skills);
   if (!read.ok()) return {std::move(prompt), "bad_schema: " + read.message};
-  OrderedJson arguments = {{"think", read.value->think}, {"new_skills", OrderedJson::array()}};
+  const llm::SkillProposals& update = read.value.value();
+  OrderedJson arguments = {{"think", update.think}, {"new_skills", OrderedJson::array()}};
   std::vector<std::string> names;
   for (const size_t i : kept) {
-    if (i >= read.value->skills.size()) continue;
-    const llm::ProposedSkill& skill = read.value->skills[i];
+    if (i >= update.skills.size()) continue;
+    const llm::ProposedSkill& skill = update.skills[i];
     arguments["new_skills"].push_back({{"name", skill.name},
                                        {"description", skill.description},
                                        {"scope", skill.scope},

@@ -6,6 +6,7 @@
 #include <map>
 #include <numeric>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "davinci/stats/summary.h"
@@ -93,6 +94,7 @@ std::vector<double> LogMedianOfLaunches(std::span<const PairedSample> pairs,
   for (size_t i = 0; i < blocks.size(); ++i)
     by_launch[pairs[i * pairs_per_block].launch].push_back(blocks[i]);
   std::vector<double> medians;
+  medians.reserve(by_launch.size());
   for (const auto& [launch, own] : by_launch) medians.push_back(Median(own));
   return medians;
 }
@@ -215,13 +217,13 @@ PairedRatio WithDoubt(PairedRatio ratio, double factor, double band) {
 PairedRatio WithDoubtfulCharge(PairedRatio ratio, double candidate_seconds, double charge,
                                double band) {
   constexpr double kLeastSeconds = 1e-9;
-  return WithDoubt(ratio, candidate_seconds / std::max(candidate_seconds - charge, kLeastSeconds),
-                   band);
+  return WithDoubt(std::move(ratio),
+                   candidate_seconds / std::max(candidate_seconds - charge, kLeastSeconds), band);
 }
 
 PairedRatio WithCostlierCalls(PairedRatio ratio, double candidate_seconds, double more,
                               double band) {
-  return WithDoubt(ratio, candidate_seconds / (candidate_seconds + more), band);
+  return WithDoubt(std::move(ratio), candidate_seconds / (candidate_seconds + more), band);
 }
 
 PairedRatio WithError(PairedRatio ratio, double log_sd, double band) {

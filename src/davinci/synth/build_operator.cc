@@ -163,7 +163,7 @@ bool Builder::RangeOf(const Operator& op, const Node& node, double* lo, double* 
   *hi = node.inputs.empty() ? 1 : graph_.values[static_cast<size_t>(node.inputs[0])].hi;
   if (op.lo) {
     const auto low = EvaluateNumber(*op.lo, lookup);
-    const auto high = EvaluateNumber(*op.hi, lookup);
+    const auto high = EvaluateNumber(op.hi.value(), lookup);
     if (!low || !high) {
       Reject(fmt::format("grammar: range of {} has unknown names", op.name));
       return false;

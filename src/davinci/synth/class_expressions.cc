@@ -306,7 +306,7 @@ std::string ClassWriter::NameOfDim(DimId dim, bool init) {
   if (!formal && !symbol) return "";
   if (literal && !formal) return std::to_string(g_.dims.At(dim, s_->literal));
   if (s_->style.Is("sizes", "module") && !formal) return s_->ConstantName(dim);
-  const std::string argument = ArgumentFor(dim);
+  std::string argument = ArgumentFor(dim);
   if (init) return argument;
   auto [stored, added] = stored_.try_emplace(dim, "");
   if (added) {
@@ -331,7 +331,7 @@ std::string ClassWriter::AttributeName(const std::vector<std::string>& names,
   static const std::set<std::string, std::less<>> reserved = {"forward", "train",  "eval",  "half",
                                                               "float",   "double", "type",  "to",
                                                               "cpu",     "cuda",   "apply", "T"};
-  if (reserved.contains(base)) base += "_";
+  if (reserved.contains(base)) base += '_';
   std::string name = base;
   const bool digit = !base.empty() && std::isdigit(static_cast<unsigned char>(base.back()));
   for (int n = 2; members_.contains(name); ++n)

@@ -104,7 +104,7 @@ std::string DimTable::Python(DimId id, const std::function<std::string(DimId)>& 
     const bool weak = (dim.op == '*' || dim.op == '/')
                           ? sum || (product && (right || dim.op == '*'))
                           : right && sum && dim.op == '-';
-    return weak && !name(part).size() ? "(" + text + ")" : text;
+    return weak && name(part).empty() ? "(" + text + ")" : text;
   };
   const std::string op = dim.op == '/' ? "//" : std::string(1, dim.op);
   return operand(dim.a, false) + " " + op + " " + operand(dim.b, true);

@@ -16,8 +16,8 @@ namespace {
 using config::Json;
 
 constexpr std::array<std::string_view, kNumBindings> kBindingNames = {"cuda", "cpu", "variant"};
-const std::set<std::string, std::less<>> kSpellings = {"module",   "functional", "torch", "method",
-                                                       "operator", "hand",       "einsum"};
+constexpr std::array<std::string_view, 7> kSpellings = {"module",   "functional", "torch", "method",
+                                                        "operator", "hand",       "einsum"};
 
 Result<std::vector<Expression>> Expressions(const std::vector<std::string>& texts) {
   std::vector<Expression> parsed;
@@ -156,8 +156,8 @@ Result<Operator> ReadOperator(TableReader row, std::string_view family) {
   if (row.Has("flops")) {
     DAVINCI_ASSIGN_OR_RETURN(op.flops, Expression::Parse(row.Text("flops", "")));
   }
-  for (const std::string& style : kSpellings)
-    if (row.Has(style)) op.spell[style] = row.Texts(style);
+  for (const std::string_view style : kSpellings)
+    if (row.Has(style)) op.spell[std::string(style)] = row.Texts(style);
   op.call = row.Text("call", "");
   op.names = row.Texts("names");
   op.vars = row.Texts("vars");

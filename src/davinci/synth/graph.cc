@@ -105,7 +105,7 @@ double Graph::Flops(Binding binding) const {
       }
       return std::nullopt;
     };
-    sum += EvaluateNumber(*node.op->flops, lookup).value_or(elements);
+    sum += EvaluateNumber(node.op->flops.value(), lookup).value_or(elements);
   }
   return sum;
 }

@@ -86,7 +86,7 @@ class Sampler {
           continue;
         }
         since = 0;
-        DAVINCI_RETURN_IF_ERROR(take(*candidate.task));
+        DAVINCI_RETURN_IF_ERROR(take(candidate.task.value()));
         if (counts_.accepted == options_.count) break;
       }
       if (options_.progress) options_.progress(counts_.accepted, counts_.tried);

@@ -116,7 +116,7 @@ Result<std::vector<ChatSegment>> ChatTemplate::RenderSegments(std::span<const Ch
   before.add_generation_prompt = true;
   DAVINCI_ASSIGN_OR_RETURN(segments,
                            RenderSegments(messages.first(last - 1), tools, before, tokenizer));
-  Append(&segments, {"", *reply.ids, true});
+  Append(&segments, {"", reply.ids.value(), true});
 
   // What follows the reply is the template's text behind a marker in its place.
   const std::string marker = Marker(messages);
@@ -132,9 +132,9 @@ Result<std::vector<ChatSegment>> ChatTemplate::RenderSegments(std::span<const Ch
                     "so token ids cannot stand for it",
                     last - 1));
   std::string_view rest = std::string_view(text).substr(at + marker.size());
-  if (!reply.ids->empty()) {
-    const std::string_view end = tokenizer.TokenBytes(reply.ids->back());
-    if (tokenizer.IsSpecial(reply.ids->back()) && rest.starts_with(end))
+  if (!reply.ids.value().empty()) {
+    const std::string_view end = tokenizer.TokenBytes(reply.ids.value().back());
+    if (tokenizer.IsSpecial(reply.ids.value().back()) && rest.starts_with(end))
       rest.remove_prefix(end.size());
   }
   Append(&segments, {std::string(rest), {}, false});

@@ -126,7 +126,8 @@ Value Mapped(const Value& value, const Arguments& arguments, Budget* budget) {
     budget->Spend();
     if (attribute != nullptr) {
       Value found = AttributeOf(item, attribute->ToStringRef("map"));
-      result.push_back(found.IsUndefined() && otherwise != nullptr ? *otherwise : std::move(found));
+      if (found.IsUndefined() && otherwise != nullptr) found = *otherwise;
+      result.push_back(std::move(found));
       continue;
     }
     const std::string& filter = Name(arguments, 0, "map");

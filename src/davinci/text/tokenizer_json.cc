@@ -66,6 +66,7 @@ Status ReadModel(const json& model, TokenizerDefinition* definition) {
     return Unsupported(fmt::format("model.type \"{}\" (only byte-level BPE)", type));
   for (const char* key :
        {"dropout", "unk_token", "continuing_subword_prefix", "end_of_word_suffix"}) {
+    // NOLINTNEXTLINE(readability-container-size-empty): empty() is false for the JSON text ""
     if (IsSet(model, key) && model[key] != "" && model[key] != 0.0)
       return Unsupported(fmt::format("model.{}", key));
   }

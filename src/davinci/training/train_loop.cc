@@ -94,7 +94,7 @@ Status Training::OpenLearner() {
     const auto steps = trainer::ListCheckpoints(Checkpoints());
     return steps.ok() && !steps->empty() ? std::to_string(steps->back()) : std::string();
   }));
-  done_ = newest.empty() ? 0 : std::atoi(newest.c_str());
+  done_ = newest.empty() ? 0 : std::stoi(newest);
   DAVINCI_RETURN_IF_ERROR(ranks_.Lead([&] { return OpenLog(); }));
   trainer::LearnerOptions options = recipe_.common.learner;
   options.ranks = ranks_.group();
@@ -188,7 +188,7 @@ Status Training::Keep(const TrainSampling::Evaluated& evaluated) {
                        {"held_out", LogFigures(evaluated.report)},
                        {"seconds", {{"held_out", evaluated.seconds}}}};
   if (!evaluated.left_out.empty()) line["left_out"] = evaluated.left_out;
-  DAVINCI_RETURN_IF_ERROR(log_->Write(line));
+  DAVINCI_RETURN_IF_ERROR(log_.value().Write(line));
   return WriteEvaluation(request_.folder, evaluated.step, evaluated.log, evaluated.left_out,
                          evaluated.report);
 }
@@ -203,7 +203,7 @@ Status Training::Conclude(TrainSampling::Step* sampled, const PolicyUpdate& poli
   line["seconds"]["former_checkpoint"] = saving_seconds_;
   const double waited = line["seconds"]["trainer_waited"];
   line["idle"]["trainer"] = waited / (waited + seconds + saving_seconds_);
-  return log_->Write(line);
+  return log_.value().Write(line);
 }
 
 void Training::Say(int step, const TrainSampling::Step& sampled) const {
@@ -217,7 +217,7 @@ void Training::Say(int step, const TrainSampling::Step& sampled) const {
       100 * figures.at("turns/faster"), line["trained_sequences"].get<int64_t>(),
       line.contains("parity") ? line["parity"]["mean"].get<double>() : 0.0,
       line.value("gradient_norm", 0.0), line["seconds"]["rollout"].get<double>(),
-      line["seconds"]["update"].get<double>(), eta_->Text(step)));
+      line["seconds"]["update"].get<double>(), eta_.value().Text(step)));
 }
 
 Status Training::Take(TrainSampling::Step* sampled) {

@@ -133,7 +133,8 @@ class Builder {
       in_length.push_back(overlong.trained);
       rewards.push_back(RewardOfTurn(turn, overlong.penalty));
       scored.decoy.push_back(rewards.back() && OnlyPyTorch(turn.language, turn.evaluation));
-      if (rewards.back()) best = std::max(best.value_or(*rewards.back()), *rewards.back());
+      if (rewards.back())
+        best = std::max(best.value_or(rewards.back().value()), rewards.back().value());
     }
     if (best) best_.Add(*best);
     const rl::MaskedTurns masked =
@@ -145,14 +146,14 @@ class Builder {
     for (size_t t = 0; t < paid.size(); ++t) {
       scored.trained[t] = scored.trained[t] && in_length[t];
       // A decoy has no part in what later turns earn.
-      if (scored.decoy[t]) scored.returns[t] = std::min(*scored.returns[t], *paid[t]);
+      if (scored.decoy[t]) scored.returns[t] = std::min(scored.returns[t].value(), paid[t].value());
     }
     if (algorithm_.critic.enabled) {
       for (size_t t = 0; t < paid.size(); ++t) {
         if (!paid[t] || !scored.samples[t]) continue;
-        rl::TrainingSample& sample = batch_.samples[*scored.samples[t]];
+        rl::TrainingSample& sample = batch_.samples[scored.samples[t].value()];
         sample.valued = true;
-        sample.paid = *paid[t];
+        sample.paid = paid[t].value();
       }
     }
     if (!unit.samples.empty()) batch_.units.push_back(std::move(unit));
@@ -195,12 +196,12 @@ class Builder {
       std::vector<double> returns;
       std::vector<bool> decoy;
       for (const auto& [rollout, t] : members) {
-        returns.push_back(*rollout->returns[t]);
+        returns.push_back(rollout->returns[t].value());
         decoy.push_back(rollout->decoy[t]);
       }
       const auto found = rl::GroupAdvantages(returns, decoy, algorithm_.advantage);
       for (size_t i = 0; i < members.size(); ++i) {
-        indices.push_back(*members[i].first->samples[members[i].second]);
+        indices.push_back(members[i].first->samples[members[i].second].value());
         advantages.push_back(found[i]);
         tokens.push_back(static_cast<int64_t>(batch_.samples[indices.back()].output.size()));
       }
@@ -219,7 +220,7 @@ class Builder {
       for (size_t t = 0; t < rollout.samples.size(); ++t) {
         if (!rollout.samples[t]) continue;
         const Evaluation& evaluation = rollout.trajectory->turns[t].evaluation;
-        rl::TrainingSample& sample = batch_.samples[*rollout.samples[t]];
+        rl::TrainingSample& sample = batch_.samples[rollout.samples[t].value()];
         const double keep = rl::KeepProbability(
             evaluation.outcome == Outcome::kOk, Coverage(evaluation),
             evaluation.speedup ? evaluation.speedup->median : 0, algorithm_.profile);
@@ -237,7 +238,8 @@ class Builder {
         if (rollout.trajectory->id.scheme == scheme) rewards.push_back(rollout.rewards);
       schemes.push_back(
           {selection.null_scheme, rl::SchemeValue(rewards, algorithm_.selection_value)});
-      if (schemes.back().value && !selection.null_scheme) selection_.Add(*schemes.back().value);
+      if (schemes.back().value && !selection.null_scheme)
+        selection_.Add(schemes.back().value.value());
     }
     const auto advantages =
         rl::SelectionAdvantages(schemes, algorithm_.selection_weight, algorithm_.null_in_baseline);
@@ -258,7 +260,7 @@ class Builder {
       if (!sample) continue;
       batch_.units.push_back({{*sample}});
       if (!advantages[i]) continue;
-      batch_.samples[*sample].advantage = *advantages[i];
+      batch_.samples[*sample].advantage = advantages[i].value();
       batch_.samples[*sample].trained = algorithm_.selection_weight > 0;
     }
     return Status::Ok();
@@ -314,7 +316,7 @@ class Builder {
           if (rollout.rewards[t]) member.reward = rollout.rewards[t];
           if (rollout.samples[t])
             member.num_tokens +=
-                static_cast<int64_t>(batch_.samples[*rollout.samples[t]].output.size());
+                static_cast<int64_t>(batch_.samples[rollout.samples[t].value()].output.size());
         }
         group.members.push_back(member);
       }
