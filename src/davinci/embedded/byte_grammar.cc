@@ -230,7 +230,7 @@ std::string ByteGrammar::Completion(State state) const {
     }
     if (best < 0) break;  // not reached: every node leads to the end
     text += static_cast<char>(best);
-    state = *Next(state, static_cast<uint8_t>(best));
+    state = Next(state, static_cast<uint8_t>(best)).value();
   }
   return text;
 }

@@ -35,7 +35,10 @@ class Reader {
   int64_t Integer(const char* key) {
     const json* value = Find(key);
     if (value == nullptr) return -1;
-    if (!value->is_number_integer()) return Wrong(key).empty() ? -1 : -1;
+    if (!value->is_number_integer()) {
+      Wrong(key);
+      return -1;
+    }
     return value->get<int64_t>();
   }
   const json& List(const char* key, size_t most = kMostValues) {

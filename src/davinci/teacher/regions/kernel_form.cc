@@ -294,7 +294,8 @@ void FindVariances(Program* program, const Region& region, KernelForm* form) {
     const DimId all = program->Product(sizes);
     const bool counts =
         p[count].number
-            ? p.graph.dims.IsConstant(all) && *p[count].number == p.At(all, synth::Binding::kCuda)
+            ? p.graph.dims.IsConstant(all) &&
+                  p[count].number.value() == p.At(all, synth::Binding::kCuda)
             : p[count].text == p.SizeText(all) || p[count].text == Bracketed(p.SizeText(all));
     if (counts) form->variance_of[squares] = sum;
   }

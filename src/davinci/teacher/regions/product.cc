@@ -125,7 +125,7 @@ Corner Transposed(Corner corner, bool transposed) {
 }  // namespace
 
 ProductShape ShapeOf(const Program& p, Id value) {
-  const MatrixProduct& product = *p[value].product;
+  const MatrixProduct& product = p[value].product.value();
   const auto& out = Shape(p, value);
   const auto at = [&](DimId dim) { return p.At(dim, synth::Binding::kCuda); };
   ProductShape shape;
@@ -256,7 +256,7 @@ ProductTile TileFor(const Program& p, Id product, bool whole_rows) {
 }
 
 bool SplitsOnce(const Program& p, Id value) {
-  const MatrixProduct& product = *p[value].product;
+  const MatrixProduct& product = p[value].product.value();
   const ProductShape shape = ShapeOf(p, value);
   if (p.graph.precision != synth::Precision::kFp32 || product.left == product.right ||
       !IsMultiple(shape.depth, kVector))
@@ -279,7 +279,7 @@ bool SplitsOnce(const Program& p, Id value) {
 bool NeedsEpilogue(const Program& p, Id product, const RuleSet& rules) {
   const double depth = ShapeOf(p, product).depth;
   return p.graph.precision != synth::Precision::kFp32 || depth < kLeastDepthAlone ||
-         (depth >= kLeastDepthAcross && !LiesAlongDepth(*p[product].product) &&
+         (depth >= kLeastDepthAcross && !LiesAlongDepth(p[product].product.value()) &&
           !(rules.Contains(Rule::kSplitOperands) && SplitsOnce(p, product)));
 }
 
@@ -288,7 +288,7 @@ bool KnowsDepth(const Program& p, Id product) {
 }
 
 bool IsSymmetric(const Program& p, const Region& region, Id id) {
-  const MatrixProduct& product = *p[id].product;
+  const MatrixProduct& product = p[id].product.value();
   for (const Id member : region.members) {
     if (p[member].kind != TensorValue::Kind::kPoint) return false;
     for (const Id operand : p[member].operands)
@@ -301,7 +301,7 @@ bool IsSymmetric(const Program& p, const Region& region, Id id) {
 }
 
 void SkipTriangles(const Program& p, ProductKernel* kernel) {
-  const MatrixProduct& product = *p[kernel->value].product;
+  const MatrixProduct& product = p[kernel->value].product.value();
   // Rows of several matrices on one on the right are numbered through.
   const bool own_rows = Batched(p, product) || Shape(p, product.left).size() == 2;
   const Corner left =
@@ -329,7 +329,7 @@ void SkipTriangles(const Program& p, ProductKernel* kernel) {
 
 std::vector<std::string> ProductLines(const Program& p, const ProductKernel& kernel,
                                       const std::string& rows, const std::string& cols, bool wide) {
-  const MatrixProduct& product = *p[kernel.value].product;
+  const MatrixProduct& product = p[kernel.value].product.value();
   const bool batched = !kernel.batched_rows.empty();
   const std::string own_rows = batched ? "m" : rows;
   const std::string to64 = wide ? ".to(tl.int64)" : "";

@@ -125,7 +125,7 @@ Result<Meaning> Evaluator::Module(const Meanings& inputs) {
     return Unknown("this module");
   const std::string name = constructor_->parts[0].DottedName();
   DAVINCI_ASSIGN_OR_RETURN(const Meanings arguments, EvaluateAll(constructor_->parts, 1, {}));
-  DAVINCI_ASSIGN_OR_RETURN(const Keywords keywords, EvaluateKeywords(*constructor_, {}));
+  DAVINCI_ASSIGN_OR_RETURN(const Keywords keywords, EvaluateKeywords(constructor_.value(), {}));
   if (const auto module = Functions().FindModule(name))
     return module({builder_, *this, name, arguments, keywords, inputs, path_, training_});
   const auto found = tables_.functions.find(name);

@@ -22,9 +22,9 @@ std::optional<Meaning> Decided(const Program& p, const std::string& name,
       return Meaning::Number(0);
   }
   if (operands.size() == 1 && number(0) && name == "abs")
-    return Meaning::Number(std::fabs(*number(0)));
+    return Meaning::Number(std::fabs(number(0).value()));
   if (operands.size() == 2 && number(0) && number(1)) {
-    const double a = *number(0), b = *number(1);
+    const double a = number(0).value(), b = number(1).value();
     if (name == "lt") return Meaning::Number(a < b);
     if (name == "gt") return Meaning::Number(a > b);
     if (name == "le") return Meaning::Number(a <= b);
@@ -32,7 +32,7 @@ std::optional<Meaning> Decided(const Program& p, const std::string& name,
   }
   if (name == "where" && operands.size() == 3 && number(0) && operands[1].IsTensor() &&
       operands[2].IsTensor() && p[operands[1].id].shape == p[operands[2].id].shape)
-    return operands[*number(0) != 0 ? 1 : 2];
+    return operands[number(0).value() != 0 ? 1 : 2];
   return std::nullopt;
 }
 

@@ -132,10 +132,11 @@ Result<Meaning> UnevenPool(Builder& b, Id x, size_t axes, int64_t count, bool ma
   DAVINCI_ASSIGN_OR_RETURN(Meaning element, b.Load(x, at));
   if (max) {
     const Meaning least = Meaning::Number(-std::numeric_limits<double>::infinity());
-    DAVINCI_ASSIGN_OR_RETURN(element, b.Point("where", {*inside, element, least}));
+    DAVINCI_ASSIGN_OR_RETURN(element, b.Point("where", {inside.value(), element, least}));
     return Reduce(b, ReduceKind::kMax, element.id, windows, false);
   }
-  DAVINCI_ASSIGN_OR_RETURN(element, b.Point("where", {*inside, element, Meaning::Number(0)}));
+  DAVINCI_ASSIGN_OR_RETURN(element,
+                           b.Point("where", {inside.value(), element, Meaning::Number(0)}));
   DAVINCI_ASSIGN_OR_RETURN(Meaning mean, Reduce(b, ReduceKind::kSum, element.id, windows, false));
   for (size_t i = 0; i < axes; ++i) {
     DAVINCI_ASSIGN_OR_RETURN(const Bounds window, bounds(outputs, i));

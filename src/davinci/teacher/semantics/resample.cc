@@ -178,7 +178,8 @@ Result<Meaning> Interpolate(const Call& call) {
                         : size.items.size() == rank - 2 ? size.items[i - 2]
                                                         : Meaning{};
     if (!own.number && own.dim == synth::kNoDim) return call.NotKnown();
-    space[i] = own.dim != synth::kNoDim ? own.dim : b.Constant(static_cast<int64_t>(*own.number));
+    space[i] =
+        own.dim != synth::kNoDim ? own.dim : b.Constant(static_cast<int64_t>(own.number.value()));
     DAVINCI_ASSIGN_OR_RETURN(scales.emplace_back(),
                              b.Binary("/", b.Size(shape[i]), b.Size(space[i])));
   }

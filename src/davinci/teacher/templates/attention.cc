@@ -108,7 +108,7 @@ class AttentionFinder {
           if (!IsNumber(fill) || !p_[fill].number) return;
           made.options["keep"] = inner_first == kept ? "1" : "0";
           made.options["fill"] =
-              IsMinusInfinity(p_[fill]) ? "-inf" : fmt::format("{}", *p_[fill].number);
+              IsMinusInfinity(p_[fill]) ? "-inf" : fmt::format("{}", p_[fill].number.value());
           mask = {keep};
           scores = operands[inner_first ? 1 : 2];
           more = true;
