@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
 # Checks that the tests do not make.
 #
-#   tools/lint.sh [ruff] [mypy] [tidy] [thread-safety] [asan] [tsan]        default: the first four, minutes
+#   tools/lint.sh [ruff] [mypy] [tidy] [thread-safety] [tidy-whole] [asan] [tsan]        default: the first four, minutes
 #
 #   ruff   Python, by [tool.ruff] of pyproject.toml        mypy   python/davinci, strictly typed
 #   tidy   clang-tidy on the C++ lines that differ from $DAVINCI_BASE (default: origin/main, else the commit before); findings are errors,
 #          those of -Wthread-safety included
+#   tidy-whole   clang-tidy on all lines of all files (hours on two cores)
 #   thread-safety   -Wthread-safety on all files with locks (base/mutex.h)
 #   asan, tsan   the unit tests and the fuzz targets, sanitized: build/asan, build/tsan (about half an hour each on two cores)
 #
@@ -42,6 +43,7 @@ lint_tidy() {
   run_tidy --base "$base"
 }
 
+lint_tidy_whole() { run_tidy --whole; }
 lint_thread_safety() { run_tidy --thread-safety; }
 
 lint_sanitized() {
@@ -54,8 +56,8 @@ lint_sanitized() {
 for what in "$@"; do
   case $what in
     ruff | mypy | tidy) "lint_$what" ;;
-    thread-safety) lint_thread_safety ;;
+    thread-safety | tidy-whole) "lint_${what//-/_}" ;;
     asan | tsan) lint_sanitized "$what" ;;
-    *) sed -n '2,13s/^# \{0,1\}//p' "$0" >&2; exit 2 ;;
+    *) sed -n '2,14s/^# \{0,1\}//p' "$0" >&2; exit 2 ;;
   esac
 done

@@ -1,4 +1,5 @@
 """The checks of tools/ can fail: each is shown a small tree with one planted fault."""
+import json
 import subprocess
 import sys
 import tempfile
@@ -176,6 +177,27 @@ class Skips(unittest.TestCase):
 
     def test_every_line_of_the_list_can_be_read(self):
         self.assertTrue(skips.expected((TOOLS / "expected_skips.txt").read_text().splitlines()))
+
+
+class Tidy(unittest.TestCase):
+    def checked(self, *arguments):
+        """The arguments of each clang-tidy that --whole starts for two sources of the repository."""
+        sources = [str(TOOLS.parent / "src/davinci/base" / name) for name in ("duration.cc", "file_lock.cc")]
+        with tempfile.TemporaryDirectory() as folder:
+            program, database = Path(folder, "clang-tidy"), Path(folder, "compile_commands.json")
+            program.write_text(f'#!/bin/sh\necho "$@" >>{folder}/calls\n')
+            program.chmod(0o755)
+            database.write_text(json.dumps([{"file": source, "command": "g++ -std=c++20"} for source in sources]))
+            done = subprocess.run([sys.executable, TOOLS / "tidy_changed.py", "--whole", "--clang-tidy", program, "--database", database,
+                                   *arguments], capture_output=True, text=True, check=False)
+            self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+            return Path(folder, "calls").read_text().splitlines()
+
+    def test_whole_files_are_checked(self):
+        calls = self.checked()
+        self.assertEqual(len(calls), 2)
+        self.assertFalse([call for call in calls if "--line-filter" in call])
+        self.assertEqual(len(self.checked("src/davinci/base/duration.cc")), 1)
 
 
 if __name__ == "__main__":
