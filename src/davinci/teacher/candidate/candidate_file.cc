@@ -29,7 +29,7 @@ std::vector<std::string> CandidateText::LinesOfForward() const {
   if (d_.language != Language::kCpp) return d_.forward;
   std::set<std::string> returned;
   for (const Id output : d_.program.outputs) returned.insert(d_.Name(output));
-  const std::vector<std::string> lines = WithFreedValues(d_.forward, returned);
+  std::vector<std::string> lines = WithFreedValues(d_.forward, returned);
   // A submodule that stays one call may give its attributes other values.
   const auto& from = d_.task.parts.imported;
   if (!from || std::any_of(d_.program.values.begin(), d_.program.values.end(),

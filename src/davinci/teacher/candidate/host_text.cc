@@ -19,9 +19,15 @@ struct SizeTree {
   Kind kind = Kind::kInt;
   int64_t number = 0;  // kInt; the constant term of kSum, the constant factor of kProduct
   std::string name;
-  std::vector<std::pair<bool, SizeTree>> parts;  // whether it is subtracted, and the part
+  struct Part;
+  std::vector<Part> parts;
 
   bool IsInt() const { return kind == Kind::kInt; }
+};
+
+struct SizeTree::Part {
+  bool subtracted = false;
+  SizeTree tree;
 };
 
 SizeTree Number(int64_t number) {
@@ -38,16 +44,16 @@ SizeTree Sum(SizeTree left, bool minus, SizeTree right) {
       sum.number += negative ? -tree.number : tree.number;
     } else if (tree.kind == SizeTree::Kind::kSum) {
       sum.number += negative ? -tree.number : tree.number;
-      for (auto& [sign, part] : tree.parts) sum.parts.emplace_back(sign != negative, part);
+      for (auto& [sign, part] : tree.parts) sum.parts.push_back({sign != negative, part});
     } else {
-      sum.parts.emplace_back(negative, std::move(tree));
+      sum.parts.push_back({negative, std::move(tree)});
     }
   };
   add(std::move(left), false);
   add(std::move(right), minus);
   if (sum.parts.empty()) return Number(sum.number);
-  if (sum.parts.size() == 1 && sum.number == 0 && !sum.parts[0].first) {
-    SizeTree only = std::move(sum.parts[0].second);
+  if (sum.parts.size() == 1 && sum.number == 0 && !sum.parts[0].subtracted) {
+    SizeTree only = std::move(sum.parts[0].tree);
     return only;
   }
   return sum;
@@ -64,12 +70,12 @@ SizeTree Product(SizeTree left, SizeTree right) {
       product.number *= tree->number;
       for (auto& part : tree->parts) product.parts.push_back(std::move(part));
     } else {
-      product.parts.emplace_back(false, std::move(*tree));
+      product.parts.push_back({false, std::move(*tree)});
     }
   }
   if (product.number == 0 || product.parts.empty()) return Number(product.number);
   if (product.parts.size() == 1 && product.number == 1) {
-    SizeTree only = std::move(product.parts[0].second);
+    SizeTree only = std::move(product.parts[0].tree);
     return only;
   }
   return product;
@@ -79,8 +85,8 @@ SizeTree Quotient(SizeTree left, SizeTree right) {
   if (right.IsInt() && right.number == 1) return left;
   SizeTree quotient;
   quotient.kind = SizeTree::Kind::kQuotient;
-  quotient.parts.emplace_back(false, std::move(left));
-  quotient.parts.emplace_back(false, std::move(right));
+  quotient.parts.push_back({false, std::move(left)});
+  quotient.parts.push_back({false, std::move(right)});
   return quotient;
 }
 
@@ -197,7 +203,7 @@ std::string Print(const SizeTree& tree, const Names& names, bool named) {
       if (tree.number != 1) text += fmt::format(" * {}", tree.number);
       break;
     case SizeTree::Kind::kQuotient: {
-      const SizeTree &left = tree.parts[0].second, &right = tree.parts[1].second;
+      const SizeTree &left = tree.parts[0].tree, &right = tree.parts[1].tree;
       constexpr int64_t kLeastBlock =
           16;  // of a grid: quotients of sizes stay as people write them
       if (right.IsInt() && right.number >= kLeastBlock && left.kind == SizeTree::Kind::kSum &&

@@ -100,10 +100,11 @@ std::map<std::string, double> OtherDefaults(const CardSubject& subject,
       const Node& node = task.graph.nodes[i];
       if (node.op != subject.op) continue;
       const auto* value = std::get_if<double>(&node.attrs.find(attr.name)->second);
-      left_out = left_out && value != nullptr && *value == *attr.default_number &&
+      left_out = left_out && value != nullptr && *value == attr.default_number.value() &&
                  CallText(task.text.parts.nodes[i]).find("{kw:") != std::string::npos;
     }
-    if (left_out && rng->Uniform() < 0.8) attrs[attr.name] = OtherNumber(*attr.default_number, rng);
+    if (left_out && rng->Uniform() < 0.8)
+      attrs[attr.name] = OtherNumber(attr.default_number.value(), rng);
   }
   return attrs;
 }

@@ -107,7 +107,7 @@ Text WithLineMistake(const std::string& source, Language language, const std::st
       const size_t end = std::min(source.find('\n', begin), source.size());
       const std::string line = source.substr(begin, end - begin);
       std::smatch found;
-      if (!line.starts_with("#") && !line.ends_with("\"\"\"") &&
+      if (!line.starts_with('#') && !line.ends_with("\"\"\"") &&
           std::regex_search(line, found, from)) {
         const bool left_out = mistake.to == nullptr;
         std::string changed = left_out

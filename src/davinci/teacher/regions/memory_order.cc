@@ -52,7 +52,7 @@ void FollowMemory(const Program& program, Region* region) {
   if (order.empty() || !region->HasReduction() || !std::ranges::all_of(region->placements, fits) ||
       !std::ranges::all_of(region->outputs, is_output_along))
     return;
-  region->order = order;
+  region->order = std::move(order);
   region->turned = std::move(turned);
 }
 

@@ -249,7 +249,7 @@ ProductTile TileFor(const Program& p, Id product, bool whole_rows) {
   for (const ProductTile& tile :
        {ProductTile{128, 128, depth, 8, 3}, ProductTile{128, 64, depth, 8, 3},
         ProductTile{64, 64, depth, 4, 3}}) {
-    const bool fits = shape.cols > tile.cols / 2 && shape.rows > tile.rows / 2;
+    const bool fits = 2 * shape.cols > tile.cols && 2 * shape.rows > tile.rows;
     if (fits && Tiles(shape, tile) >= kMultiprocessors) return tile;
   }
   return {shape.rows > 32 ? 64 : 32, shape.cols > 32 ? 64 : 32, depth, 4, 3};

@@ -51,7 +51,9 @@ bool CppWriter::SideBySide() const {
   int64_t elements = 1;
   for (const int axis : form_.reduced) {
     const std::optional<int64_t> held = Held(form_.axes[static_cast<size_t>(axis)]);
-    if (!held || (elements *= *held) > kShortRow) return false;
+    if (!held) return false;
+    elements *= *held;
+    if (elements > kShortRow) return false;
   }
   const std::optional<int64_t> lanes = Number(form_.axes[static_cast<size_t>(form_.kept.back())]);
   return lanes && *lanes >= kFewestLanes;

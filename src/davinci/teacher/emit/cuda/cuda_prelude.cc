@@ -12,7 +12,7 @@ std::string CudaPrelude(const std::set<std::string>& helpers, const std::string&
     text += "#define INFINITY __int_as_float(0x7f800000)\n#define NAN __int_as_float(0x7fffffff)\n";
   if (kernels.find("int64_t") != std::string::npos) text += "typedef long long int64_t;\n";
   if (kernels.find("int32_t") != std::string::npos) text += "typedef int int32_t;\n";
-  if (!text.empty()) text += "\n";
+  if (!text.empty()) text += '\n';
   if (helpers.contains("Pack"))
     text +=
         "// Sixteen bytes of a tensor, one access of a thread.\n"

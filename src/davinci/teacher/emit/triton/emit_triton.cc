@@ -95,7 +95,7 @@ class TritonProduct : private TritonWriter {
     bool wide = !Counts32();
     for (const Id operand : p_[product_.value].operands)
       wide = wide || p_.Elements(operand, synth::Binding::kCuda) >= kCount32;
-    const MatrixProduct& product = *p_[product_.value].product;
+    const MatrixProduct& product = p_[product_.value].product.value();
     const bool plain = brief_ && !batched && !wide && !product.left_transposed &&
                        !product_.mirrored && product_.first.empty() && product_.last.empty();
     if (plain)

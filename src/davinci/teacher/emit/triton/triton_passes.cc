@@ -107,7 +107,7 @@ void TritonRows::Pass(int pass, const std::string& cols_text, const std::string&
   if (partial != nullptr) {
     std::map<Id, std::string> own;  // the sums of this program
     for (size_t i = 0; i < reduces.size(); ++i) {
-      const std::string to = (*partial)[i];
+      const std::string& to = (*partial)[i];
       const auto store = [&](const std::string& where, const std::string& what) {
         StoreAt(where + "_ptr + row * SPLITS + split", what, "in_row");
       };

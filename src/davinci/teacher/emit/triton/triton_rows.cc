@@ -130,13 +130,12 @@ double TritonRows::PlaneBlock(double otherwise) {
   for (const KernelTensor& tensor : form_.outputs)
     if (region_.IsPerElement(tensor.value) && !HasLast(tensor)) return otherwise;
   const double plane = p_.At(form_.axes.back().dim, synth::Binding::kCuda);
-  for (double block = otherwise; block >= least; block /= 2) {
-    if (std::ceil(plane / block) * block > plane / (1 - kMostLost)) continue;
-    planes_ = true;
-    text_.used.Insert(Rule::kPlaneBlocks);
-    return block;
-  }
-  return otherwise;
+  double block = otherwise;
+  while (block >= least && std::ceil(plane / block) * block > plane / (1 - kMostLost)) block /= 2;
+  if (block < least) return otherwise;
+  planes_ = true;
+  text_.used.Insert(Rule::kPlaneBlocks);
+  return block;
 }
 
 std::string TritonRows::BlocksText() const {

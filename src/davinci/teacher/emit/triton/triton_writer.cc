@@ -180,7 +180,7 @@ bool TritonWriter::HasLast(const KernelTensor& tensor) const {
 std::string TritonWriter::OffsetOf(const KernelTensor& tensor) const {
   const auto index = [&](int a) { return form_.axes[static_cast<size_t>(a)].index; };
   if (!brief_) return form_.Offset(tensor, index);
-  const std::string flat = form_.reduced.empty() ? "i" : "row";
+  std::string flat = form_.reduced.empty() ? "i" : "row";
   if (tensor.axes == form_.kept) return flat;
   if (!flat_columns_ && !form_.reduced.empty()) return form_.Horner(tensor, index);
   std::vector<int> all = form_.kept;
