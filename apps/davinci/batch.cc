@@ -245,7 +245,7 @@ void Batch::Plan() {
 }
 
 Evaluation Batch::Answer(const BatchEntry& entry, int* attempts) {
-  const auto reply = service_->Evaluate(entry.request);
+  const auto reply = service_.value().Evaluate(entry.request);
   *attempts = reply.ok() ? reply->attempts : 1;
   if (reply.ok()) return reply->evaluation;
   // Without an interpreter or a sandbox no job of the batch can be judged.

@@ -140,7 +140,8 @@ std::string RenderTasks(const std::vector<runs::BenchTask>& tasks, bool color) {
                {"cost"}});
   for (const runs::BenchTask& task : tasks) {
     const runs::BenchSample* best = task.best();
-    const std::optional<Speedup> speedup = best != nullptr ? best->verdict->speedup : std::nullopt;
+    const std::optional<Speedup> speedup =
+        best != nullptr ? best->verdict.value().speedup : std::nullopt;
     table.AddRow({task.task, std::to_string(task.samples.size()), std::to_string(task.num_correct),
                   task.num_only_pytorch > 0
                       ? Table::Cell(std::to_string(task.num_only_pytorch), TextStyle::kWarn)

@@ -48,10 +48,11 @@ class CoverageRun {
                              ImportedModules::Open(arguments_.files, arguments_.entry, global_));
     const bool gpu = !gpu::DeviceMonitor::Create()->devices().empty();
     const Target target = arguments_.target.empty() ? (gpu ? Target::kCuda : Target::kCpu)
-                                                    : *ParseTarget(arguments_.target);
-    const Language language = !arguments_.language.empty() ? *ParseLanguage(arguments_.language)
-                              : target == Target::kCuda    ? Language::kTriton
-                                                           : Language::kCpp;
+                                                    : ParseTarget(arguments_.target).value();
+    const Language language = !arguments_.language.empty()
+                                  ? ParseLanguage(arguments_.language).value()
+                              : target == Target::kCuda ? Language::kTriton
+                                                        : Language::kCpp;
     if (!arguments_.out.empty())
       DAVINCI_RETURN_IF_ERROR(MakeDirs(fs::path(arguments_.out) / "candidates"));
     json found(std::vector<json>(modules->tasks().size()));

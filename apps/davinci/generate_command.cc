@@ -74,9 +74,9 @@ int Generate(GenerateArguments arguments) {
   if (!reply.ok()) return FailCommand("generate", reply.status());
   if (arguments.json) {
     nlohmann::json document = llm::ToJson(*reply);
-    document["prompt_tokens"] = reply->trace->prompt_tokens;
-    document["output_tokens"] = reply->trace->output_tokens;
-    document["logprobs"] = reply->trace->logprobs;
+    document["prompt_tokens"] = reply->trace.value().prompt_tokens;
+    document["output_tokens"] = reply->trace.value().output_tokens;
+    document["logprobs"] = reply->trace.value().logprobs;
     fmt::print("{}\n", JsonText(document, 2));
   } else {
     fmt::print("\n");

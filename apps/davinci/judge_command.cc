@@ -232,8 +232,8 @@ int RunJudge(const JudgeArguments& arguments, const GlobalOptions& global) {
   job.protocol = arguments.protocol;
   job.baseline = arguments.baseline;
   job.shapes = arguments.shapes;
-  job.target = arguments.target.empty() ? DefaultTarget() : *ParseTarget(arguments.target);
-  job.language = *ParseLanguage(arguments.language);
+  job.target = arguments.target.empty() ? DefaultTarget() : ParseTarget(arguments.target).value();
+  job.language = ParseLanguage(arguments.language).value();
   if (!arguments.admit.empty())
     return RunAdmit(arguments.admit, job.target, options, arguments.json);
   if (arguments.batch.empty()) {

@@ -115,13 +115,15 @@ int RunRepeated(const judge::JobFiles& job, const std::shared_ptr<const task::Ta
                  Styled(std::string(OutcomeName(evaluation.outcome)),
                         good ? TextStyle::kGood : TextStyle::kBad, color),
                  shown(which),
-                 evaluation.speedup ? Text(Of(*evaluation.speedup)) : evaluation.message,
+                 evaluation.speedup ? Text(Of(evaluation.speedup.value())) : evaluation.message,
                  Printable(labels));
       std::fflush(stdout);
     }
     if (pair.size() == 2 && pair[0] && pair[1])
-      a_over_b.push_back({pair[0]->median / pair[1]->median, pair[0]->low / pair[1]->high,
-                          pair[1]->low > 0 ? pair[0]->high / pair[1]->low : INFINITY});
+      a_over_b.push_back(
+          {pair[0].value().median / pair[1].value().median,
+           pair[0].value().low / pair[1].value().high,
+           pair[1].value().low > 0 ? pair[0].value().high / pair[1].value().low : INFINITY});
   }
   json summary = json::object();
   for (size_t side = 0; side < jobs.size(); ++side) {

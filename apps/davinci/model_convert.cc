@@ -160,7 +160,7 @@ Result<std::vector<std::string>> ToGguf(const Source& source, const ConvertOptio
   std::vector<std::string> hf_names;
   for (const TensorShape& shape : TensorShapes(source.config)) {
     const Tensor& tensor = *source.tensors.Find(shape.name);
-    specs.push_back({*GgufNameOf(shape.name), TypeFor(tensor, options, true), shape.shape});
+    specs.push_back({GgufNameOf(shape.name).value(), TypeFor(tensor, options, true), shape.shape});
     hf_names.push_back(shape.name);
   }
   const std::vector<float> factors = GgufRopeFactors(source.config);

@@ -142,10 +142,9 @@ void RunConsole::On(const rollout::StepEvent& event) {
     case Kind::kNotJudged:
       ++not_judged_;
       Legend();
-      Line(fmt::format(
-          "  {:<28} {}  {}", Printable(ToString(*event.turn)),
-          Styled(std::string(OutcomeName(event.evaluation->outcome)), TextStyle::kBad, color_),
-          MessageCell(*event.turn, *event.evaluation)));
+      Line(fmt::format("  {:<28} {}  {}", Printable(ToString(event.turn.value())),
+                       Styled(OutcomeName(event.evaluation->outcome), TextStyle::kBad, color_),
+                       MessageCell(event.turn.value(), *event.evaluation)));
       break;
     case Kind::kSelected:
       Line(Printable(fmt::format("{}: {}", event.task, event.text)));
@@ -156,8 +155,8 @@ void RunConsole::On(const rollout::StepEvent& event) {
       Legend();
       const Evaluation& evaluation = *event.evaluation;
       const bool good = evaluation.outcome == Outcome::kOk;
-      std::string text = fmt::format("  {:<28} {}", Printable(ToString(*event.turn)),
-                                     Styled(std::string(OutcomeName(evaluation.outcome)),
+      std::string text = fmt::format("  {:<28} {}", Printable(ToString(event.turn.value())),
+                                     Styled(OutcomeName(evaluation.outcome),
                                             good ? TextStyle::kGood : TextStyle::kBad, color_));
       if (evaluation.speedup) text += "  " + FigureWithBounds(*evaluation.speedup);
       if (event.kind == Kind::kConfirmed) text += "  (full protocol)";
@@ -167,9 +166,9 @@ void RunConsole::On(const rollout::StepEvent& event) {
         const auto best = best_.find(event.task);
         if (best == best_.end() ||
             SureSpeedup(*evaluation.speedup) > SureSpeedup(best->second.speedup))
-          best_[event.task] = {*event.turn, *evaluation.speedup};
+          best_[event.task] = {event.turn.value(), *evaluation.speedup};
       } else if (!good) {
-        text += "  " + MessageCell(*event.turn, evaluation);
+        text += "  " + MessageCell(event.turn.value(), evaluation);
       }
       Line(text);
       break;
@@ -177,8 +176,9 @@ void RunConsole::On(const rollout::StepEvent& event) {
     case Kind::kTrajectoryEnded:
       ++rollouts_over_;
       if (!event.text.empty())  // the reason stands in the result
-        Line(Styled(Printable(fmt::format("  {} ended early", ToString(event.turn->rollout))),
-                    TextStyle::kDim, color_));
+        Line(
+            Styled(Printable(fmt::format("  {} ended early", ToString(event.turn.value().rollout))),
+                   TextStyle::kDim, color_));
       break;
     case Kind::kVerified:
       Line(Printable(fmt::format("  skill {}", event.text)));
@@ -283,7 +283,7 @@ std::string RenderResult(const runs::RunResult& result, bool color) {
       else
         table.AddRow({task.task.id,
                       {task.not_decided ? "not decided" : "not faster", TextStyle::kWarn},
-                      BoundsText(Shown(*best->certified.speedup)),
+                      BoundsText(Shown(best->certified.speedup.value())),
                       "",
                       "",
                       "",
@@ -298,17 +298,18 @@ std::string RenderResult(const runs::RunResult& result, bool color) {
         also +=
             fmt::format("{}{} over {} ({})", also.empty() ? "" : ", ", FigureText(*other.speedup),
                         other.speedup->baseline, BoundsText(Shown(*other.speedup)));
-    const bool sure = certified.speedup && certified.speedup->significant;
+    const bool sure = certified.speedup && certified.speedup.value().significant;
     table.AddRow(
         {task.task.id,
-         {certified.speedup ? FigureText(*certified.speedup) : "not timed",
+         {certified.speedup ? FigureText(certified.speedup.value()) : "not timed",
           sure ? TextStyle::kGood : TextStyle::kWarn},
          certified.speedup
-             ? BoundsText(Shown(*certified.speedup)) + (sure ? "" : " (not significant)")
+             ? BoundsText(Shown(certified.speedup.value())) + (sure ? "" : " (not significant)")
              : "",
-         certified.candidate_time ? fmt::format("{:.4g} ms", certified.candidate_time->median_ms)
-                                  : "",
-         winner.roofline_share ? fmt::format("{:.0f} %", 100 * *winner.roofline_share) : "",
+         certified.candidate_time
+             ? fmt::format("{:.4g} ms", certified.candidate_time.value().median_ms)
+             : "",
+         winner.roofline_share ? fmt::format("{:.0f} %", 100 * winner.roofline_share.value()) : "",
          also,
          FoundIn(task, winner.turn)});
   }

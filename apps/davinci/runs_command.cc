@@ -189,7 +189,7 @@ std::string RenderTurn(const report::TaskView& task, const Turn& turn, store::Ru
   std::string text = fmt::format("{}: {}", ToString(turn.id), OutcomeName(verdict.outcome));
   if (verdict.speedup) text += ", " + SpeedupText(*verdict.speedup);
   if (confirmed != task.confirmed.end()) text += ", full protocol";
-  text += "\n";
+  text += '\n';
   if (!verdict.labels.empty()) text += fmt::format("labels: {}\n", fmt::join(verdict.labels, "; "));
   if (!verdict.message.empty()) text += fmt::format("judge: {}\n", verdict.message);
   text += fmt::format("model {}, {} + {} tokens, {}; judged in {:.1f} s\n",

@@ -43,8 +43,8 @@ Status Run(SftDataArguments arguments, const GlobalOptions& global) {
   dataset::DatasetRequest& request = arguments.request;
   request.out = arguments.out;
   request.version = DAVINCI_VERSION;
-  request.format = *sftdata::ParseFormat(arguments.format);
-  request.rules.trajectory.turns = *sftdata::ParseTurnChoice(arguments.turns);
+  request.format = sftdata::ParseFormat(arguments.format).value();
+  request.rules.trajectory.turns = sftdata::ParseTurnChoice(arguments.turns).value();
   DAVINCI_ASSIGN_OR_RETURN(request.evaluation, ReadPythonTexts(arguments.decontaminate));
   DAVINCI_ASSIGN_OR_RETURN(const TempDir scratch, MakeTempDir("sft-data"));
   for (const std::string& input : arguments.inputs) {

@@ -46,7 +46,7 @@ int ReportAdmissions(const std::vector<std::pair<std::string, AdmissionResult>>&
       if (results.size() > 1 && !refused && result.admission != Admission::kMerged) continue;
       if (++num_shown > kShown) continue;
       fmt::print("{} {}{}{}\n",
-                 Styled(std::string(AdmissionName(result.admission)),
+                 Styled(AdmissionName(result.admission),
                         refused ? TextStyle::kBad : TextStyle::kGood, color),
                  Printable(name), result.reason.empty() ? "" : ": ", Printable(result.reason));
     }

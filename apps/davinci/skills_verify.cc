@@ -120,7 +120,7 @@ class Verifier {
     if (!recorded.ok() && !options_.update)
       return Ended(outcome, Standing::kBadInput, recorded.status().message());
     const bool has_record = recorded.ok() && recorded->has_value();
-    if (has_record) outcome.recorded = (*recorded)->evidence.uplift;
+    if (has_record) outcome.recorded = recorded->value().evidence.uplift;
     if (example.target == Target::kCuda && !has_gpu_)
       return Ended(outcome, Standing::kSkipped, "this machine has no GPU");
 
@@ -132,7 +132,7 @@ class Verifier {
       const Interval& u = evidence->evidence.uplift;
       if (u.low >= example.threshold || u.high < example.threshold) break;
     }
-    outcome.uplift = evidence->evidence.uplift;
+    outcome.uplift = evidence.value().evidence.uplift;
     if (outcome.uplift->low < example.threshold)
       return Ended(outcome, Standing::kFails,
                    fmt::format("the uplift may be as low as {:.3g}, less than {:.3g}{}",
@@ -141,14 +141,14 @@ class Verifier {
                                    ? "; times spread widely: is the machine busy?"
                                    : ""));
     if (options_.update) {
-      const Status written = Write(example, *evidence);
+      const Status written = Write(example, evidence.value());
       if (!written.ok()) return Ended(outcome, Standing::kJudgeFailed, written.ToString());
       outcome.written = true;
       return outcome;
     }
     if (!has_record)
       return Ended(outcome, Standing::kFails, "no evidence file yet; --update writes it");
-    if ((*recorded)->example_digest != example.example_digest)
+    if (recorded->value().example_digest != example.example_digest)
       return Ended(outcome, Standing::kFails,
                    "its evidence was measured on other files; --update renews it");
     return outcome;
@@ -185,7 +185,7 @@ class Verifier {
     }
     char now[32];
     WallTime::FormatUtc(now);
-    auto evidence = skill::MakeEvidence(seed, example, *verdicts[0], *verdicts[1],
+    auto evidence = skill::MakeEvidence(seed, example, verdicts[0].value(), verdicts[1].value(),
                                         agent::CpuFacts(1).name, kRun, now);
     if (!evidence.ok()) {
       *outcome = Ended(*outcome, Standing::kFails, evidence.status().message());

@@ -149,7 +149,7 @@ std::string RenderRecord(const Record& record, const ViewOptions& view) {
     row("observed", fmt::format("{:.3g}x ({:.3g} – {:.3g}) over {} tasks", interval->median,
                                 interval->low, interval->high, record.usage.observations));
   if (!record.skill.extra.empty()) row("further", JsonText(record.skill.extra));
-  text += "\n";
+  text += '\n';
   // Line by line, because Printable() knows no line breaks.
   const std::string body = RenderSkill(record.skill);
   for (size_t begin = 0; begin < body.size();) {
@@ -198,17 +198,17 @@ std::string RenderDifferences(const std::vector<skill::Difference>& differences,
     const auto style = difference.kind == Kind::kAdded     ? TextStyle::kGood
                        : difference.kind == Kind::kRemoved ? TextStyle::kBad
                                                            : TextStyle::kWarn;
-    text += fmt::format("{} {}\n",
-                        Styled(std::string(DifferenceName(difference.kind)), style, view.color),
+    text += fmt::format("{} {}\n", Styled(DifferenceName(difference.kind), style, view.color),
                         Printable(difference.name));
     for (const std::string& field : difference.fields) {
       if (field == "content") {
-        text += LineChanges(difference.before->skill.content, difference.after->skill.content);
+        text += LineChanges(difference.before.value().skill.content,
+                            difference.after.value().skill.content);
         continue;
       }
-      text +=
-          fmt::format("  {}: {} -> {}\n", field, Printable(FieldText(*difference.before, field)),
-                      Printable(FieldText(*difference.after, field)));
+      text += fmt::format("  {}: {} -> {}\n", field,
+                          Printable(FieldText(difference.before.value(), field)),
+                          Printable(FieldText(difference.after.value(), field)));
     }
   }
   return text;

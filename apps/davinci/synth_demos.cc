@@ -319,7 +319,7 @@ class DemoWriter {
                              ImportedModules::Open(arguments_.tasks, EntryFlags(), global));
     std::set<Target> targets;
     for (const std::string& name : arguments_.languages)
-      targets.insert(*ParseTarget(TargetOf(LanguageOf(name))));
+      targets.insert(ParseTarget(TargetOf(LanguageOf(name))).value());
     using Imports = std::map<Target, ImportedModules::Module>;
     std::vector<Imports> imports(modules->tasks().size());
     ForEachModule(*modules, [&](size_t i) {
@@ -390,7 +390,6 @@ class DemoWriter {
              std::string* jobs) {
     json row = task.row;
     row["candidates"] = json::array();
-    const fs::path out = arguments_.out;
     for (const std::string& name : arguments_.languages) {
       const DemoLanguage language = LanguageOf(name);
       const auto writable = task.of(language);

@@ -376,7 +376,7 @@ Status Run(PairArguments arguments, const GlobalOptions& global) {
   if (settings.cards.share > 0) deck.emplace(grammar, styles, teacher, card_settings);
   DAVINCI_ASSIGN_OR_RETURN(const auto searched,
                            SearchedLibrary(home, deck ? &*deck : nullptr, settings.without));
-  const skill::Audience audience{target, *ParseLanguage(arguments.language)};
+  const skill::Audience audience{target, ParseLanguage(arguments.language).value()};
   settings.find = [&](const std::string& reference) -> Result<std::vector<skill::Skill>> {
     DAVINCI_ASSIGN_OR_RETURN(
         auto hits,

@@ -136,7 +136,7 @@ std::string Without(std::string_view sidecar, const std::vector<std::string>& ke
     const size_t newline = sidecar.find('\n');
     const std::string_view line = sidecar.substr(0, newline);
     sidecar.remove_prefix(newline == std::string_view::npos ? sidecar.size() : newline + 1);
-    top = top && !line.starts_with("[");
+    top = top && !line.starts_with('[');
     size_t end = 0;
     while (end < line.size() && InName(line[end])) ++end;
     if (top && Contains(keys, std::string(line.substr(0, end)))) continue;

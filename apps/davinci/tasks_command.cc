@@ -111,7 +111,7 @@ int Check(const TasksArguments& arguments, const GlobalOptions& global) {
   std::vector<std::string> paths;
   for (const task::TaskEntry& task : *tasks) paths.push_back(task.path.string());
   const bool has_gpu = !gpu::DeviceMonitor::Create()->devices().empty();
-  const Target target = !arguments.target.empty() ? *ParseTarget(arguments.target)
+  const Target target = !arguments.target.empty() ? ParseTarget(arguments.target).value()
                         : has_gpu                 ? Target::kCuda
                                                   : Target::kCpu;
   return RunAdmit(paths, target, MakeJudgeOptions(*installation), arguments.json);

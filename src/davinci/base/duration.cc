@@ -12,7 +12,8 @@ std::string DurationText(double seconds) {
   const auto whole = static_cast<int64_t>(std::llround(seconds));
   if (whole < 60) return fmt::format("{} s", whole);
   if (whole < 3600) return fmt::format("{} min {} s", whole / 60, whole % 60);
-  if (whole < 48 * 3600) return fmt::format("{} h {} min", whole / 3600, whole % 3600 / 60);
+  if (whole < int64_t{48} * 3600)
+    return fmt::format("{} h {} min", whole / 3600, whole % 3600 / 60);
   return fmt::format("{} d {} h", whole / 86400, whole % 86400 / 3600);
 }
 

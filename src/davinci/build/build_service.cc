@@ -90,7 +90,7 @@ Result<BuildOutcome> BuildService::Build(const BuildRequest& request, std::stop_
   ++entry->waiters;
   finished_.wait(lock, stop, [&] { return entry->done; });
   --entry->waiters;
-  if (entry->done) return finish(*entry->result);
+  if (entry->done) return finish(entry->result.value());
   if (entry->waiters == 0) {
     entry->stop.request_stop();
     // A later request for the same key must not join a build that is being cancelled.

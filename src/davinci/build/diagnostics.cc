@@ -36,7 +36,7 @@ int ToInt(std::string_view s) {
 
 // "FILE:LINE:COL" or "FILE:LINE" or "FILE(LINE)" -> file and line.
 bool SplitLocation(std::string_view text, std::string* file, int* line) {
-  if (text.ends_with(")")) {
+  if (text.ends_with(')')) {
     const size_t open = text.rfind('(');
     if (open == std::string_view::npos) return false;
     *line = ToInt(text.substr(open + 1, text.size() - open - 2));

@@ -61,7 +61,7 @@ struct ExtensionBuilder::Job {
   Flags cflags, cuda_cflags, ldflags;  // checked
   std::string arch;
 
-  BuildOutcome Fail(BuildError error, std::string message) const {
+  BuildOutcome Fail(BuildError error, const std::string& message) const {
     BuildOutcome out;
     out.error = error;
     out.message = ElideMiddle(message, kMaxErrorBytes);

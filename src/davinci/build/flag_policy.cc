@@ -236,13 +236,13 @@ class Checker {
   }
 
   std::optional<FlagRefusal> Parameter(const std::string& flag) {
-    const auto value = Value(flag, "--param");
-    const size_t equals = value ? value->find('=') : std::string::npos;
-    const bool is_number = equals != std::string::npos && equals + 1 < value->size() &&
-                           std::all_of(value->begin() + static_cast<ptrdiff_t>(equals) + 1,
-                                       value->end(), [](unsigned char c) { return isdigit(c); });
+    const std::string value = Value(flag, "--param").value_or("");
+    const size_t equals = value.find('=');
+    const bool is_number = equals != std::string::npos && equals + 1 < value.size() &&
+                           std::all_of(value.begin() + static_cast<ptrdiff_t>(equals) + 1,
+                                       value.end(), [](unsigned char c) { return isdigit(c); });
     if (!is_number) return Refuse(flag, "its value must be NAME=NUMBER");
-    accepted.push_back("--param=" + *value);
+    accepted.push_back("--param=" + value);
     return std::nullopt;
   }
 
@@ -306,7 +306,7 @@ class Checker {
           "-maxrregcount", "--maxrregcount", "-diag-suppress", "--diag-suppress", "-std", "--std",
           "-t", "--threads", "-O", "--optimize", "-default-stream", "--default-stream"}) {
       if (flag != option) continue;
-      if (option == "-O" && (next_ >= words_.size() || words_[next_].starts_with("-"))) break;
+      if (option == "-O" && (next_ >= words_.size() || words_[next_].starts_with('-'))) break;
       const auto value = Value(flag, option);
       if (!value || value->starts_with("-")) return Refuse(flag, "its value is missing");
       accepted.push_back(flag);

@@ -127,7 +127,7 @@ Status TorchHeaders::LoadMethods() {
       const size_t paren = line.find('(');
       const std::string name(IdentifierBefore(line, paren));
       declarations[name].emplace_back(Trim(line));
-    } else if (line.starts_with("inline ") && line.ends_with("{")) {
+    } else if (line.starts_with("inline ") && line.ends_with('{')) {
       const size_t marker = line.find(" Tensor::");
       if (marker == std::string_view::npos) continue;
       const size_t paren = line.find('(', marker);
@@ -211,7 +211,7 @@ Result<std::string> TorchHeaders::OperatorDeclarations(const std::set<std::strin
         depth_symint = 1;
       } else if (depth_symint && lines[i] == "}") {
         depth_symint = 0;
-      } else if (!depth_symint && lines[i].starts_with("inline ") && lines[i].ends_with("{")) {
+      } else if (!depth_symint && lines[i].starts_with("inline ") && lines[i].ends_with('{')) {
         const size_t paren = lines[i].find('(');
         const std::string function(IdentifierBefore(lines[i], paren));
         std::string body(lines[i]);

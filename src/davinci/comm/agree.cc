@@ -14,6 +14,8 @@ Status Agree(RankGroup* group, const Status& mine) {
   for (size_t rank = 0; rank < all.size(); ++rank) {
     if (all[rank].empty()) continue;
     const size_t colon = all[rank].find(':');
+    // NOLINTNEXTLINE(bugprone-unchecked-string-to-number-conversion): Agree() of a rank wrote the
+    // text
     const auto code = static_cast<StatusCode>(std::atoi(all[rank].c_str()));
     const std::string message = all[rank].substr(colon + 1);
     return {code, rank == 0 ? message : fmt::format("rank {}: {}", rank, message)};

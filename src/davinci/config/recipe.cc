@@ -277,7 +277,7 @@ Status RecipeReader::Finish() {
 
 std::string RecipeReader::ResolvedToml() const {
   // Keys outside sections come first: after a [section] line they would belong to it.
-  std::string top, sections, current;
+  std::string top, sections;
   for (const auto& [key, value] : resolved_) {
     if (key.find('.') == std::string::npos)
       top += fmt::format("{} = {}\n", key, TomlLiteral(value));

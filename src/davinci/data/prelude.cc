@@ -81,11 +81,11 @@ std::vector<std::string> NamesBoundAtTop(const std::string& text) {
 }
 
 Result<Prelude> Prelude::Load(const std::filesystem::path& file) {
-  DAVINCI_ASSIGN_OR_RETURN(std::string text, ReadFile(file, kMaxPreludeBytes));
-  return Parse(std::move(text), file.string());
+  DAVINCI_ASSIGN_OR_RETURN(const std::string text, ReadFile(file, kMaxPreludeBytes));
+  return Parse(text, file.string());
 }
 
-Result<Prelude> Prelude::Parse(std::string text, const std::string& name) {
+Result<Prelude> Prelude::Parse(const std::string& text, const std::string& name) {
   Prelude prelude;
   prelude.hash_ = Sha256Hex(text);
   bool in_docstring = false;
@@ -109,7 +109,7 @@ Result<Prelude> Prelude::Parse(std::string text, const std::string& name) {
     } else {
       const bool top = line[0] != '\n' && line[0] != ' ' && line[0] != ')';
       const bool defines = line.starts_with("def ") || line.starts_with("class ");
-      if (top && (!defines || !piece.name.empty() || !piece.text.starts_with("@"))) finish();
+      if (top && (!defines || !piece.name.empty() || !piece.text.starts_with('@'))) finish();
       if (defines) piece.name = FirstName(line.substr(line.find(' ')));
       if (piece.text.empty() && line == "\n") continue;
       piece.text += line;

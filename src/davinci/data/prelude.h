@@ -14,7 +14,7 @@ namespace davinci {
 class Prelude {
  public:
   static Result<Prelude> Load(const std::filesystem::path& file);
-  static Result<Prelude> Parse(std::string text, const std::string& name);
+  static Result<Prelude> Parse(const std::string& text, const std::string& name);
 
   struct Piece {
     std::string name;  // that it binds

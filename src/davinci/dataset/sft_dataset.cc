@@ -84,7 +84,7 @@ class Dataset {
   Status ReadRun(const fs::path& folder) {
     ExampleCounts counts;
     DAVINCI_RETURN_IF_ERROR(ExamplesOfRun(folder, request_.rules, &null_values_, &counts,
-                                          [this](sftdata::Row row) { return Keep(row); }));
+                                          [this](const sftdata::Row& row) { return Keep(row); }));
     for (const auto& [rule, count] : counts.left_out) result_.left_out[rule] += count;
     inputs_.push_back({{"path", folder.string()}, {"kind", "run"}, {"counts", ToJson(counts)}});
     return Status::Ok();

@@ -155,7 +155,7 @@ Status ActivityRecorder::Start() {
   const Cupti& cupti = impl_->cupti;
   // Registered anew each time: another client (torch.profiler) may have put its own callbacks there
   // in between. A CUPTI that refuses a repetition still has ours.
-  const Status registered = impl_->Check(
+  Status registered = impl_->Check(
       cupti.ActivityRegisterCallbacks(&Impl::OnBufferRequested, &Impl::OnBufferCompleted),
       "cuptiActivityRegisterCallbacks");
   if (!registered.ok() && !impl_->registered) return registered;

@@ -214,7 +214,7 @@ class ScopedCudaContext {
   ~ScopedCudaContext();
   ScopedCudaContext(const ScopedCudaContext&) = delete;
   ScopedCudaContext& operator=(const ScopedCudaContext&) = delete;
-  const Status& status() const { return status_; }
+  Status status() const { return status_; }
 
  private:
   const CudaDriver& driver_;

@@ -150,7 +150,7 @@ struct DeviceLeases::Impl {
                      const LeaseRequest& request) {
     MutexLock lock(mutex);
     const auto granted = [&] { return local.Next() == ticket; };
-    if (request.deadline) {
+    if (request.deadline) {  // NOLINT(bugprone-branch-clone): the other wait has no deadline
       changed.wait_until(lock, request.stop, *request.deadline, granted);
     } else {
       changed.wait(lock, request.stop, granted);

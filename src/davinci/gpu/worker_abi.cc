@@ -135,6 +135,7 @@ Status StoreText(const std::string& text, char* out, size_t capacity, size_t* ne
   return Status::Ok();
 }
 
+// NOLINTNEXTLINE(performance-no-int-to-ptr): Python holds the handle as a number
 CuStream Stream(uint64_t handle) { return reinterpret_cast<CuStream>(handle); }
 
 int64_t IndexOf(unsigned long long index) {

@@ -38,7 +38,7 @@ Result<std::vector<std::string>> ParseBaselines(std::string_view text) {
 }
 
 void BeginSpeedups(Evaluation* evaluation) {
-  evaluation->evidence["speedups"] = json::array({ToJson(*evaluation->speedup)});
+  evaluation->evidence["speedups"] = json::array({ToJson(evaluation->speedup.value())});
 }
 
 void AddBaseline(const std::string& baseline, const Result<Evaluation>& judged,

@@ -113,13 +113,20 @@ Result<JobFiles> ParseBatchLine(std::string_view line, const JobFiles& defaults,
       return InvalidArgument(fmt::format("unknown key \"{}\"{}; known: {}", ElideMiddle(key, 80),
                                          DidYouMean(key, Keys()), fmt::join(Keys(), ", ")));
     DAVINCI_ASSIGN_OR_RETURN(std::string text, TextOf(key, value));
-    if (key == "id") job.id = std::move(text);
-    if (key == "reference") job.reference_path = (folder / text).lexically_normal().string();
-    if (key == "candidate") job.candidate_path = (folder / text).lexically_normal().string();
-    if (key == "target") job.target = *ParseTarget(text);
-    if (key == "language") job.language = *ParseLanguage(text);
-    if (key == "protocol") job.protocol = std::move(text);
-    if (key == "baseline") job.baseline = std::move(text);
+    if (key == "id")
+      job.id = std::move(text);
+    else if (key == "reference")
+      job.reference_path = (folder / text).lexically_normal().string();
+    else if (key == "candidate")
+      job.candidate_path = (folder / text).lexically_normal().string();
+    else if (key == "target")
+      job.target = ParseTarget(text).value();
+    else if (key == "language")
+      job.language = ParseLanguage(text).value();
+    else if (key == "protocol")
+      job.protocol = std::move(text);
+    else if (key == "baseline")
+      job.baseline = std::move(text);
   }
   for (const auto& [key, path] :
        {std::pair{"reference", &job.reference_path}, std::pair{"candidate", &job.candidate_path}})

@@ -143,7 +143,7 @@ Result<CallResult> Examination::CallPublished(Timed* timed, bool gated) {
         std::max(options.timeout_seconds, protocol_.baseline_compile_timeout_seconds);
   options.spin_seconds = job_.target == Target::kCuda ? kSpinSeconds : 0.0;
   options.bind_to_last_core = job_.target == Target::kCpu;
-  if (session_->facts[0] && session_->facts[0]->reseed_calls) options.seed = call_seed_;
+  if (session_->facts[0] && session_->facts[0].value().reseed_calls) options.seed = call_seed_;
   Status shared = Status::Ok();
   std::shared_ptr<const SlowCall> slow;
   if (share_.held()) {
@@ -191,7 +191,7 @@ Result<CallResult> Examination::Call(Timed* timed, int variant, const std::strin
 std::optional<Failure> Examination::Locate(const Timed& timed, CallResult* call, int variant,
                                            json* layout) {
   if (call->failure) return call->failure;
-  const VariantFacts& facts = *session_->facts[static_cast<size_t>(variant)];
+  const VariantFacts& facts = session_->facts[static_cast<size_t>(variant)].value();
   if (auto failure = CheckSignature(call->structure, call->outputs, facts.structure, facts.outputs,
                                     TargetName(job_.target)))
     return failure;
@@ -311,7 +311,7 @@ Result<std::optional<Failure>> Examination::Collect(Timed* timed, CallResult* ca
                                                     json* layout) {
   std::optional<Failure> failure = Locate(*timed, call, variant, layout);
   if (failure || job_.target == Target::kCpu) return failure;
-  const VariantFacts& facts = *session_->facts[static_cast<size_t>(variant)];
+  const VariantFacts& facts = session_->facts[static_cast<size_t>(variant)].value();
   const auto settled = session_->oracle->Ask(SettleRequest(*timed, facts, *layout, call->outputs));
   if (!settled.ok()) return Unreadable(settled.status());
   return failure;
@@ -386,7 +386,7 @@ Failure Examination::MismatchFailure(const json& comparison, const std::string& 
     const json& o = outputs[i];
     if (o.value("passed", false)) continue;
     const std::string where =
-        WhereInAnswer(*session_->facts[static_cast<size_t>(variant)], i, outputs.size());
+        WhereInAnswer(session_->facts[static_cast<size_t>(variant)].value(), i, outputs.size());
     std::string shapes;
     if (variant > 0)
       shapes = fmt::format(" with {}",
@@ -546,7 +546,7 @@ Result<bool> Examination::CheckVariant(int variant, bool own_size) {
     if (own_size && !step.every_variant) last = &step;
   for (const CheckStep& step : protocol_.steps) {
     if (step.every_variant == own_size) continue;
-    if (session_->facts[0]->slot_bytes > kCopiedBytes &&
+    if (session_->facts[0].value().slot_bytes > kCopiedBytes &&
         std::ranges::find(kCopied, step.distribution) != std::end(kCopied))
       continue;
     if (&step == last) {

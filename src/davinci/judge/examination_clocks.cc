@@ -165,8 +165,8 @@ double Examination::AllowedArming(double call_seconds) const {
 
 std::optional<Failure> Examination::CheckArming(double call_seconds) {
   const double most = ArmExcess(&Arming::answered_ns);
-  evidence_.clocks->arm_excess_ms = 1e3 * most;
-  evidence_.clocks->arm_charged_ms = 1e3 * arm_charge_;
+  evidence_.clocks.value().arm_excess_ms = 1e3 * most;
+  evidence_.clocks.value().arm_charged_ms = 1e3 * arm_charge_;
   // A busy machine stops threads late; one that is in the kernel works until then.
   const double stopped = ArmExcess(&Arming::stopped_ns);
   const double allowed = AllowedArming(call_seconds);
@@ -195,8 +195,8 @@ std::optional<Failure> Examination::CheckIdleDevice(double call_seconds) {
   const auto milliseconds = [](const std::vector<double>(&seconds)[2]) {
     return BothMs{1e3 * stats::Median(seconds[0]), 1e3 * stats::Median(seconds[1])};
   };
-  evidence_.clocks->settle_ms = milliseconds(settle);
-  evidence_.clocks->publish_ms = milliseconds(publish);
+  evidence_.clocks.value().settle_ms = milliseconds(settle);
+  evidence_.clocks.value().publish_ms = milliseconds(publish);
   const auto excess = [](const std::vector<double>(&seconds)[2]) {
     return stats::Median(seconds[0]) - stats::Median(seconds[1]);
   };

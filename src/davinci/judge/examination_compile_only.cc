@@ -195,12 +195,13 @@ Result<bool> Examination::CheckCompileOnly() {
         found.compared->push_back({variant, distribution});
         continue;
       }
-      if (checked.ok() && !StoppedForWantOfDevice(**checked, variant)) return Verdict(**checked);
-      const std::string& reason = compile_only_blocked_->reason;
+      if (checked.ok() && !StoppedForWantOfDevice(checked->value(), variant))
+        return Verdict(checked->value());
+      const std::string& reason = compile_only_blocked_.value().reason;
       const bool only_large =
           variant == 0 && num_variants > 0 && (reason == kTooSlow || reason == kNoReference);
       if (!only_large) return true;
-      found.not_compared = {0, compile_only_blocked_->detail};
+      found.not_compared = {0, compile_only_blocked_.value().detail};
       compile_only_blocked_.reset();
       break;
     }

@@ -212,7 +212,7 @@ Evaluation Examination::Conclude() {
       }
   }
   if (session_ && session_->facts[0]) {
-    const VariantFacts& facts = *session_->facts[0];
+    const VariantFacts& facts = session_->facts[0].value();
     if (facts.stochastic)
       evaluation.AddLabel(facts.reseed_calls ? Label::kStochasticReference : Label::kEvalMode);
     if (session_->reference_hides_changes) evaluation.AddLabel(Label::kSideEffectsNotCompared);

@@ -211,7 +211,7 @@ Result<json> Examination::CudaPeaks(bool remeasure) {
 
 Result<bool> Examination::CheckRoofline() {
   if (!evaluation_.candidate_time || pairs_.empty()) return true;
-  const json work = session_->facts[0]->raw.value("work", json());
+  const json work = session_->facts[0].value().raw.value("work", json());
   if (!work.is_object()) return true;
   const double seconds = 1e-3 * evaluation_.candidate_time->median_ms;
 
@@ -275,7 +275,7 @@ Result<bool> Examination::CheckRoofline() {
     const double moving_seconds = std::max(read_bound->seconds, write_bound->seconds);
     const double least_seconds = (1 - margin) * moving_seconds;
     // What PyTorch itself does in less time is possible: a view moves nothing.
-    const bool bounds = 1e-3 * evaluation_.baseline_time->median_ms >= least_seconds;
+    const bool bounds = 1e-3 * evaluation_.baseline_time.value().median_ms >= least_seconds;
     const bool below = bounds && !(seconds >= least_seconds);
     const bool fewer = compute->seconds > 0 && seconds < kFewerOperations * compute->seconds;
     if (!fewer) perfect.flops = arithmetic.flops;

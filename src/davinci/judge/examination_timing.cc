@@ -70,7 +70,7 @@ int64_t Nanoseconds(const json& answer) {
 Result<std::string> Examination::DrawnInputs(const std::string& distribution) {
   if (drawn_) {
     call_seed_ = drawn_->at("call_seed");
-    return std::exchange(drawn_, std::nullopt)->at("args").get<std::string>();
+    return std::exchange(drawn_, std::nullopt).value().at("args").get<std::string>();
   }
   const Spent spent(&spent_["draw"]);
   // Truth is worked out after the calls: what comes before a call never says how it is looked at.
@@ -91,12 +91,12 @@ Result<bool> Examination::ArmBoth(PairUnderWay* pair, const std::string& args) {
   Answer answers[2];
   for (int turn : {0, 1}) {
     Timed* timed = pair->order[turn];
-    timed->runner->BeginFrozen(ArmMessage(timed, *session_->facts[0], args));
+    timed->runner->BeginFrozen(ArmMessage(timed, session_->facts[0].value(), args));
     if (!at_once) answers[turn] = timed->runner->FinishFrozen(CallTimeout());
   }
   for (int turn : {0, 1}) {
     if (at_once) answers[turn] = pair->order[turn]->runner->FinishFrozen(CallTimeout());
-    if (answers[turn].failure) return FailInPair(*pair->order[turn], *answers[turn].failure);
+    if (answers[turn].failure) return FailInPair(*pair->order[turn], answers[turn].failure.value());
     // Threads of a pool use CPU time while they look for work: that is none.
     const Answer& a = answers[turn];
     pair->arming[turn] = {std::min(a.cpu_ns, a.wall_ns), std::min(a.cpu_ns, a.stopped_ns),
@@ -118,7 +118,8 @@ Result<bool> Examination::LookOnHost(PairUnderWay* pair, int turn) {
   const Spent spent(&spent_[last ? "verify" : "look"]);
   // The supervisor copies outputs while the oracle copies inputs.
   if (!last)
-    DAVINCI_RETURN_IF_ERROR(oracle.Post(PublishRequest(*pair->order[1], *session_->facts[0])));
+    DAVINCI_RETURN_IF_ERROR(
+        oracle.Post(PublishRequest(*pair->order[1], session_->facts[0].value())));
   const auto failure = Locate(*pair->order[turn], &pair->call(turn), 0, &pair->layout(turn));
   if (!last) DAVINCI_RETURN_IF_ERROR(oracle.Await("publish").status());
   if (failure) return FailInPair(*pair->order[turn], *failure);
@@ -135,9 +136,10 @@ Result<bool> Examination::LookOnDevice(PairUnderWay* pair, int turn) {
   if (const auto failure = Locate(timed, &call, 0, &layout)) return FailInPair(timed, *failure);
   // One message: the first look at what has just been returned, and either the inputs for the other
   // or the comparison, with which the next pair's inputs are drawn.
-  std::vector<json> requests = {SettleRequest(timed, *session_->facts[0], layout, call.outputs)};
+  std::vector<json> requests = {
+      SettleRequest(timed, session_->facts[0].value(), layout, call.outputs)};
   if (turn == 0) {
-    requests.push_back(PublishRequest(*pair->order[1], *session_->facts[0]));
+    requests.push_back(PublishRequest(*pair->order[1], session_->facts[0].value()));
   } else {
     requests.push_back(VerifyPairRequest(*pair));
     requests.push_back(PrepareRequest(next_distribution_, 0, false, secret_.Next() >> 1));
@@ -145,7 +147,7 @@ Result<bool> Examination::LookOnDevice(PairUnderWay* pair, int turn) {
   DAVINCI_ASSIGN_OR_RETURN(auto answers, session_->oracle->AskAll(requests));
   if (answers.ok.empty()) {
     DAVINCI_ASSIGN_OR_RETURN(const auto failure, Unreadable(answers.failure));
-    return FailInPair(timed, *failure);
+    return FailInPair(timed, failure.value());
   }
   DAVINCI_RETURN_IF_ERROR(answers.failure);
   call.settle_ns = Nanoseconds(answers.ok[0]);
@@ -283,7 +285,7 @@ Result<std::optional<Examination::TimingPlan>> Examination::PlanTiming() {
   }
   double pair_seconds = is_known ? 0 : warmup.Seconds() / num_warmup;
   baseline_seconds_ =
-      is_known ? *session_->baseline_seconds : RecordSeconds(pairs_.back().baseline);
+      is_known ? session_->baseline_seconds.value() : RecordSeconds(pairs_.back().baseline);
   pairs_.clear();
   DAVINCI_ASSIGN_OR_RETURN(const bool launched, LaunchMore());
   if (!launched) return std::optional<TimingPlan>();
@@ -315,15 +317,15 @@ Result<std::optional<Examination::TimingPlan>> Examination::PlanTiming() {
   options.ratio.between_process_log_sd =
       job_.target == Target::kCuda
           ? kBetweenProcessLogSdOnCuda
-          : BetweenProcessLogSdOnCpu(static_cast<double>(session_->facts[0]->slot_bytes));
+          : BetweenProcessLogSdOnCpu(static_cast<double>(session_->facts[0].value().slot_bytes));
   options.ratio.between_process_seconds =
       job_.target == Target::kCuda ? kBetweenProcessSecondsOnCuda : kBetweenProcessSecondsOnCpu;
   if (job_.target == Target::kCuda)
-    options.ratio.baseline_kernels =
-        std::max(1, session_->facts[0]->raw.value("work", json::object()).value("operators", 1));
-  DAVINCI_ASSIGN_OR_RETURN(stats::MeasurementPlan plan,
+    options.ratio.baseline_kernels = std::max(
+        1, session_->facts[0].value().raw.value("work", json::object()).value("operators", 1));
+  DAVINCI_ASSIGN_OR_RETURN(const stats::MeasurementPlan plan,
                            stats::PlanMeasurement(baseline_seconds_, options));
-  return std::optional<TimingPlan>({options, std::move(plan)});
+  return std::optional<TimingPlan>({options, plan});
 }
 
 Result<std::optional<Examination::TimingPhase>> Examination::MeasurePhase(
@@ -465,8 +467,8 @@ Result<bool> Examination::MeasurePairs(gpu::DeviceLease lease) {
     const auto failure = CheckClocks();
     if (again && failure) return Verdict(*failure);
     const Average average = OnAverage();
-    const double median = phase->decision.ratio->median;
-    const bool uneven = IsUneven(average, phase->decision.ratio->low);
+    const double median = phase->decision.ratio.value().median;
+    const bool uneven = IsUneven(average, phase->decision.ratio.value().low);
     if (!again && (failure || uneven)) {
       evidence_.timed_again =
           failure ? failure->message
@@ -493,7 +495,7 @@ Result<bool> Examination::MeasurePairs(gpu::DeviceLease lease) {
 void Examination::ConcludeTiming(const stats::StoppingOptions& options, const TimingPhase& phase,
                                  const std::optional<Average>& uneven) {
   evidence_.stopped_because = stats::StopReasonName(phase.decision.reason);
-  stats::PairedRatio ratio = *phase.decision.ratio;
+  stats::PairedRatio ratio = phase.decision.ratio.value();
   if (ratio.launches.size() > 1) evidence_.launches = ratio.launches;
   const double median_seconds = [&] {
     std::vector<double> seconds;

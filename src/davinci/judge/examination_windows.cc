@@ -65,11 +65,11 @@ Status Examination::BindBuffers() {
 }
 
 bool Examination::KeepsState() const {
-  return !session_->facts[0]->raw.value("kept", json::array()).empty();
+  return !session_->facts[0].value().raw.value("kept", json::array()).empty();
 }
 
 void Examination::PlanWindows() {
-  const VariantFacts& facts = *session_->facts[0];
+  const VariantFacts& facts = session_->facts[0].value();
   // What a call leaves in buffers is part of its answer, and of what the next begins with; and one
   // seed comes with GO.
   const bool one = facts.reseed_calls || KeepsState();
@@ -86,7 +86,7 @@ void Examination::PlanWindows() {
 // Small inputs of most windows are drawn while others share the device.
 Status Examination::DrawAhead() {
   ahead_.clear();
-  const VariantFacts& facts = *session_->facts[0];
+  const VariantFacts& facts = session_->facts[0].value();
   const int most = kWindowsAhead * std::min(protocol_.window_calls, facts.num_slots);
   const int64_t room = kBytesAhead / std::max<int64_t>(facts.slot_bytes, 1);
   const int count = static_cast<int>(std::min<int64_t>(most, room));
@@ -129,7 +129,7 @@ Result<CallResult> Examination::CallWindow(Timed* timed, const WindowKind& kind,
 }
 
 json Examination::ArmWindow(Timed* timed, const WindowKind& kind, const json& args) {
-  const VariantFacts& facts = *session_->facts[0];
+  const VariantFacts& facts = session_->facts[0].value();
   std::vector<int64_t>& shifts = window_shifts_[static_cast<int>(timed->side)];
   if (!kind.empty) {
     std::vector<int> slots(static_cast<size_t>(facts.num_slots));
@@ -186,8 +186,9 @@ Result<CallResult> Examination::FinishWindow(Timed* timed, const WindowKind& kin
   DAVINCI_RETURN_IF_ERROR(published.status());
   DAVINCI_RETURN_IF_ERROR(published->failure);
   if (!kind.empty) pair->publish_ns[side] = Nanoseconds(published->ok[0]);
-  const uint64_t seed = session_->facts[0]->reseed_calls ? drawn.at("call_seed").get<uint64_t>()
-                                                         : secret_.Next() >> 1;
+  const uint64_t seed = session_->facts[0].value().reseed_calls
+                            ? drawn.at("call_seed").get<uint64_t>()
+                            : secret_.Next() >> 1;
   DAVINCI_ASSIGN_OR_RETURN(call, CallWindow(timed, kind, seed));
   call.seed = seed;
   call.arming = {std::min(armed.cpu_ns, armed.wall_ns), std::min(armed.cpu_ns, armed.stopped_ns),
@@ -212,7 +213,7 @@ bool Examination::ReturnsOneMemory(const CallResult& call, const VariantFacts& f
 // The oracle's first look at what a window has left behind.
 Result<bool> Examination::LookAtWindow(Timed* timed, const WindowKind& kind, CallResult* call,
                                        json* layouts) {
-  const VariantFacts& facts = *session_->facts[0];
+  const VariantFacts& facts = session_->facts[0].value();
   const Spent spent(&spent_["look"]);
   json all = json::array();
   json which = json::array();
@@ -238,7 +239,7 @@ Result<bool> Examination::LookAtWindow(Timed* timed, const WindowKind& kind, Cal
   DAVINCI_ASSIGN_OR_RETURN(const auto answers, session_->oracle->AskAll(requests));
   if (answers.ok.empty()) {
     DAVINCI_ASSIGN_OR_RETURN(const auto failure, Unreadable(answers.failure));
-    return FailInPair(*timed, *failure);
+    return FailInPair(*timed, failure.value());
   }
   DAVINCI_RETURN_IF_ERROR(answers.failure);
   call->settle_ns = Nanoseconds(answers.ok[0]);

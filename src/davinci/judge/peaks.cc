@@ -236,7 +236,8 @@ Result<CorePeaks> CachedCorePeaks(store::KvCache* cache, bool remeasure) {
   return peaks;
 }
 
-Result<stats::AttainableRates> MeasureRates(int threads, double bytes) {
+Result<stats::AttainableRates> MeasureRates([[maybe_unused]] int threads,
+                                            [[maybe_unused]] double bytes) {
 #if !defined(__OPTIMIZE__)
   return Unavailable("rates are measured by optimised builds only");
 #else

@@ -144,7 +144,7 @@ TimingCores::Taken::Taken(const TimingCores& cores, std::span<worker::Process* c
 
 TimingCores::Taken::~Taken() {
   if (!cores_.exist()) return;
-  const std::vector<int>& others = cores_.plan_->others;
+  const std::vector<int>& others = cores_.plan_.value().others;
   for (worker::Process* role : roles_) BindProcess(role->pid(), others, others);
   (void)sched_setaffinity(0, sizeof before_, &before_);
 }

@@ -51,7 +51,7 @@ class TimingCores {
 
   // Whether there is a place for the device.
   bool exist() const { return plan_.has_value(); }
-  const TimingPlace& place() const { return plan_->places[static_cast<size_t>(device_)]; }
+  const TimingPlace& place() const { return plan_.value().places[static_cast<size_t>(device_)]; }
 
   // From now on this process, what it has started and what it will start use other cores. The first
   // call in a process counts.

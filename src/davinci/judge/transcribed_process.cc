@@ -347,8 +347,9 @@ Result<std::shared_ptr<worker::Process>> TranscribedSpawner::Spawn(
                          {"imports", request.imports}, {"sandbox", !request.policy.is_null()}};
   const json answer = transcript_->Ask("spawn", question, [&] {
     auto spawned = real_->Spawn(request);
-    if (spawned.ok()) real = *std::move(spawned);
-    return StatusJson(real ? Status::Ok() : spawned.status());
+    if (!spawned.ok()) return StatusJson(spawned.status());
+    real = *std::move(spawned);
+    return StatusJson(Status::Ok());
   });
   DAVINCI_RETURN_IF_ERROR(StatusFromJson(answer));
   return std::shared_ptr<worker::Process>(std::make_shared<TranscribedProcess>(

@@ -300,7 +300,7 @@ HttpAnswer HttpEndpoint::SendOnce(const HttpRequest& request,
   connection->watched = nullptr;
   const double now_s = MonotonicSeconds();
 
-  if (stopped) {
+  if (stopped) {  // NOLINT(bugprone-branch-clone): an earlier case comes first
     answer.end = HttpEnd::kStopped;
   } else if (too_large) {
     answer.end = HttpEnd::kTooLarge;
@@ -326,8 +326,9 @@ HttpAnswer HttpEndpoint::SendOnce(const HttpRequest& request,
     answer.end = HttpEnd::kNoConnect;
     answer.error = Describe(error, impl_->route);
     if (connection->tunnel != nullptr && !connection->tunnel->refusal().empty())
-      answer.error = fmt::format("the proxy {} opens no connection: {}",
-                                 impl_->route.proxy->ToString(), connection->tunnel->refusal());
+      answer.error =
+          fmt::format("the proxy {} opens no connection: {}", impl_->route.proxy.value().ToString(),
+                      connection->tunnel->refusal());
   } else if (now_s - last_arrival_s >= 0.98 * request.idle_timeout_s) {
     answer.end = HttpEnd::kTimeout;
     answer.error = fmt::format("nothing arrived for {:g} s", request.idle_timeout_s);

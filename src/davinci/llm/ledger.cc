@@ -115,12 +115,12 @@ Result<Ledger::Entry> Ledger::Open(const std::string& model, int num_calls,
     };
     if (calls_over(0)) {
       return ResourceExhausted(
-          fmt::format("the budget of {} model calls is spent", *budget_.max_calls));
+          fmt::format("the budget of {} model calls is spent", budget_.max_calls.value()));
     }
     if (usd_over(0)) {
       return ResourceExhausted(fmt::format(
           "${:.4f} of the budget of ${:g} are spent, and the next call may cost ${:.4f}", total.usd,
-          *budget_.max_usd, worst));
+          budget_.max_usd.value(), worst));
     }
     if (!calls_over(reserved_calls_) && !usd_over(reserved_usd_)) break;
     settled_.wait(lock, cancel,

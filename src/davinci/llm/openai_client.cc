@@ -201,7 +201,7 @@ Result<std::vector<Reply>> OpenAiClient::Impl::Call(const Request& request, cons
           endpoint.dialect = dialect;
         }
         lease->ReportSuccess();
-        Notice(fmt::format("{} {}", endpoint.http->url().ToString(), *attempt.adapted));
+        Notice(fmt::format("{} {}", endpoint.http->url().ToString(), attempt.adapted.value()));
         if (++num_adapted > kMaxAdapted) return attempt.status;
         continue;
       }

@@ -22,6 +22,7 @@ bool TunnelClient::create_and_connect_socket(Socket& socket, httplib::Error& err
   if (!is_valid()) return false;
   // The base connects to a proxy where one is set; without one it goes on with TLS.
   set_proxy(proxy_.host, proxy_.port);
+  // NOLINTNEXTLINE(bugprone-parent-virtual-call): without the TLS of the class between
   const bool connected = httplib::ClientImpl::create_and_connect_socket(socket, error);
   set_proxy("", -1);
   if (!connected) return false;

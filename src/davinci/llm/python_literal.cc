@@ -110,7 +110,7 @@ class LiteralReader {
   }
 
   bool ReadString(std::string* out) {
-    const size_t prefix = *StringPrefix();
+    const size_t prefix = StringPrefix().value();
     const std::string_view letters = text_.substr(position_, prefix);
     const bool raw = letters.find_first_of("rR") != std::string_view::npos;
     position_ += prefix;
@@ -211,15 +211,16 @@ class LiteralReader {
     }
     std::string_view word = text_.substr(start, position_ - start);
     if (word.starts_with('+')) word.remove_prefix(1);
-    const char* const end = word.data() + word.size();
+    const char* const begin = word.data();
+    const char* const end = begin + word.size();
     int64_t integer = 0;
-    if (const auto read = std::from_chars(word.data(), end, integer);
+    if (const auto read = std::from_chars(begin, end, integer);
         read.ec == std::errc{} && read.ptr == end) {
       *value = integer;
       return true;
     }
     double number = 0;
-    if (const auto read = std::from_chars(word.data(), end, number);
+    if (const auto read = std::from_chars(begin, end, number);
         read.ec == std::errc{} && read.ptr == end && std::isfinite(number)) {
       *value = number;
       return true;

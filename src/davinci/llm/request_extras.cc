@@ -43,7 +43,7 @@ Result<std::string> FromVariable(std::string_view what, const std::string& text,
                                  std::vector<ApiKey>* secrets) {
   if (!text.starts_with('$')) return text;
   auto secret = ApiKey::FromEnvironment(text.substr(1));
-  if (!secret.ok()) return secret.status().Annotate(std::string(what));
+  if (!secret.ok()) return secret.status().Annotate(what);
   secrets->push_back(*secret);
   return secret->ForHeader();
 }

@@ -39,7 +39,8 @@ std::vector<size_t> ChooseMembers(const Group& group, const std::vector<size_t>&
   if (options.max_members <= 0 || judged.size() <= most) return judged;
   std::vector<size_t> positive;
   std::vector<size_t> others;
-  for (const size_t i : judged) (*group.members[i].reward > 0 ? positive : others).push_back(i);
+  for (const size_t i : judged)
+    (group.members[i].reward.value() > 0 ? positive : others).push_back(i);
   size_t num_positive = static_cast<size_t>(std::llround(
       static_cast<double>(most * positive.size()) / static_cast<double>(judged.size())));
   if (!positive.empty()) num_positive = std::max<size_t>(num_positive, 1);
@@ -72,7 +73,7 @@ std::vector<FilteredGroup> FilterGroups(std::span<const Group> groups,
     for (size_t i = 0; i < groups[g].members.size(); ++i) {
       if (!groups[g].members[i].reward) continue;
       judged.push_back(i);
-      rewards.push_back(*groups[g].members[i].reward);
+      rewards.push_back(groups[g].members[i].reward.value());
     }
     if (static_cast<int>(judged.size()) < std::max(options.min_members, 1)) {
       filtered[g].fate = GroupFate::kTooSmall;

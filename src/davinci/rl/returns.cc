@@ -22,7 +22,7 @@ Rewards Returns(std::span<const std::optional<double>> rewards, ReturnKind kind,
   std::optional<double> later;  // the return of the next judged turn
   for (size_t t = rewards.size(); t-- > 0;) {
     if (!paid[t]) continue;
-    const double r = *paid[t];
+    const double r = paid[t].value();
     if (!later) {
       later = r;
     } else {
@@ -40,7 +40,7 @@ MaskedTurns ApplyTurnMask(std::span<const std::optional<double>> rewards, TurnMa
   for (size_t t = 0; t < rewards.size(); ++t) {
     if (!rewards[t]) continue;
     masked.trained[t] = true;
-    if (best > 0 && *rewards[t] <= 0) {
+    if (best > 0 && rewards[t].value() <= 0) {
       if (rule == TurnMaskRule::kMaskVoid) {
         masked.trained[t] = false;
         masked.rewards[t] = 0;
@@ -48,7 +48,7 @@ MaskedTurns ApplyTurnMask(std::span<const std::optional<double>> rewards, TurnMa
         masked.rewards[t] = break_penalty;
       }
     }
-    best = std::max(best, *rewards[t]);
+    best = std::max(best, rewards[t].value());
   }
   return masked;
 }

@@ -15,8 +15,7 @@ namespace fs = std::filesystem;
 using nlohmann::json;
 
 std::string Variable(const char* name) {
-  const char* value =
-      std::getenv(name);  // NOLINT(concurrency-mt-unsafe): setenv is not called after start
+  const char* value = std::getenv(name);
   return value == nullptr ? "" : value;
 }
 

@@ -88,7 +88,7 @@ Result<std::unique_ptr<Cgroup>> Cgroup::Create(const Limits& limits, uint64_t ex
       reason = "no writable cgroup";
       return {};
     }
-    const std::string directory = parent + name;
+    std::string directory = parent + name;
     if (mkdir(directory.c_str(), 0755) != 0) {
       reason = directory + ": " + strerror(errno);
       return {};

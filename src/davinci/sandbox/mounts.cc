@@ -148,7 +148,9 @@ bool PidMaxIsPerNamespace() {
   utsname name;
   int major = 0;
   int minor = 0;
-  if (uname(&name) != 0 || sscanf(name.release, "%d.%d", &major, &minor) != 2) return false;
+  if (uname(&name) != 0) return false;
+  // NOLINTNEXTLINE(bugprone-unchecked-string-to-number-conversion): the kernel wrote the text
+  if (sscanf(name.release, "%d.%d", &major, &minor) != 2) return false;
   return major > 6 || (major == 6 && minor >= 14);
 }
 

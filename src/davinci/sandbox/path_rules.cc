@@ -25,7 +25,7 @@ void Add(const std::string& path, PathAccess access, std::map<std::string, PathR
   if (resolved[1] == '\0') return;  // an alias of "/" must not open everything
   PathRule rule{Normalise(path), resolved, access, S_ISDIR(info.st_mode)};
   auto [it, inserted] = rules->emplace(rule.path, rule);
-  if (!inserted && rule.access > it->second.access) it->second = rule;
+  if (!inserted && rule.access > it->second.access) it->second = std::move(rule);
 }
 
 }  // namespace
@@ -44,6 +44,7 @@ std::vector<PathRule> ResolvePaths(const Policy& policy) {
   }
   for (const std::string& pattern : policy.device_paths) {
     glob_t found = {};
+    // NOLINTNEXTLINE(concurrency-mt-unsafe): only of ~, which GLOB_TILDE would expand
     if (glob(pattern.c_str(), 0, nullptr, &found) == 0) {
       for (size_t i = 0; i < found.gl_pathc; ++i)
         Add(found.gl_pathv[i], PathAccess::kDevice, &rules);

@@ -112,7 +112,7 @@ void ResetSignals() {
   }
   sigset_t none;
   sigemptyset(&none);
-  sigprocmask(SIG_SETMASK, &none, nullptr);
+  pthread_sigmask(SIG_SETMASK, &none, nullptr);
 }
 
 // C: never returns.
@@ -298,6 +298,7 @@ uint64_t AnonymousBytes(pid_t pid) {
   const uint64_t page = static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
   const std::string statm = ReadSmallFile("/proc/" + std::to_string(pid) + "/statm");
   unsigned long long size = 0, resident = 0, shared = 0;  // in pages
+  // NOLINTNEXTLINE(bugprone-unchecked-string-to-number-conversion): the kernel wrote the text
   const int found = sscanf(statm.c_str(), "%llu %llu %llu", &size, &resident, &shared);
   return found == 3 && resident > shared ? (resident - shared) * page : 0;
 }

@@ -139,7 +139,7 @@ std::vector<Language> LanguagesOf(const Record& record) {
 Fit FitOf(const Record& record, const Audience& audience) {
   const std::vector<Language> languages = LanguagesOf(record);
   std::set<Target> targets;
-  for (const Language language : languages) targets.insert(*TargetOf(language));
+  for (const Language language : languages) targets.insert(TargetOf(language).value());
   for (const Evidence& evidence : record.evidence)
     if (const auto target = ParseTarget(evidence.target)) targets.insert(*target);
   for (const Target target : {Target::kCpu, Target::kCuda})

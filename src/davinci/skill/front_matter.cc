@@ -6,8 +6,10 @@
 #include <yaml-cpp/parser.h>
 
 #include <algorithm>
+#include <exception>
 #include <map>
 #include <sstream>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -22,9 +24,11 @@ constexpr size_t kMaxDepth = 16;
 constexpr size_t kMaxExpandedBytes = 256 << 10;
 
 // Stops yaml-cpp from inside an event.
-struct Refusal {
+struct Refusal : std::exception {
+  Refusal(int at, std::string why) : line(at), message(std::move(why)) {}
+  const char* what() const noexcept override { return message.c_str(); }
   int line;  // from 0
-  std::string what;
+  std::string message;
 };
 
 // Builds the document from the events of one YAML document. Throws Refusal.
@@ -232,7 +236,7 @@ Result<OrderedJson> ParseBlock(const Block& block, std::string_view source) {
     if (parser.HandleNextDocument(next) && next.start_line() < closing)
       return error(next.start_line(), "expected \"key: value\", indented like the lines before it");
   } catch (const Refusal& refusal) {
-    return error(refusal.line, refusal.what);
+    return error(refusal.line, refusal.message);
   } catch (const YAML::ParserException& failure) {
     const int at = std::clamp(failure.mark.line, 0, closing);
     // A value that is not closed is found at the end.
@@ -241,6 +245,7 @@ Result<OrderedJson> ParseBlock(const Block& block, std::string_view source) {
   } catch (const YAML::Exception& failure) {
     return error(document.line(), failure.msg);
   }
+  // NOLINTNEXTLINE(readability-container-size-empty): empty() is false for the JSON text ""
   if (document.values() == "") return OrderedJson::object();
   if (!document.values().is_object()) return error(document.line(), "expected \"key: value\"");
   return document.values();

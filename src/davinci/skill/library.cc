@@ -225,7 +225,6 @@ Result<int64_t> Library::Impl::SequenceOf(const Moment& moment) {
     return moment.number;
   }
   DAVINCI_ASSIGN_OR_RETURN(const auto snapshots, AllSnapshots());
-  std::string known;
   for (const Snapshot& snapshot : snapshots)
     if (snapshot.step == moment.number) return snapshot.sequence;
   return NotFound(

@@ -176,11 +176,11 @@ Status Library::Impl::Evict(int64_t step, FlushResult* result) {
   DAVINCI_ASSIGN_OR_RETURN(const std::vector<Record> records, store.All());
   for (const std::string& name : ChooseEvictions(records, options.max_active)) {
     DAVINCI_ASSIGN_OR_RETURN(auto record, store.Find(name));
-    record->state = SkillState::kEvicted;
+    record.value().state = SkillState::kEvicted;
     const std::string reason =
         fmt::format("more than {} active skills; worth {:.3g}, selected {} times",
-                    options.max_active, Worth(*record), record->usage.selected);
-    DAVINCI_RETURN_IF_ERROR(Write(*record, {"evict", reason, step}));
+                    options.max_active, Worth(record.value()), record.value().usage.selected);
+    DAVINCI_RETURN_IF_ERROR(Write(record.value(), {"evict", reason, step}));
     result->evicted.push_back(name);
     --result->num_active;
   }

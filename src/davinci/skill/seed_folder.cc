@@ -242,7 +242,7 @@ Result<EvidenceFile> MakeEvidence(const SeedFolder& seed, const SeedExample& exa
   file.evidence.protocol = ProtocolOf(after);
   file.evidence.run = run;
   file.evidence.last_verified = now_utc;
-  file.evidence.speedup = after.speedup->median;
+  file.evidence.speedup = after.speedup.value().median;
   file.example_digest = example.example_digest;
   file.threshold = example.threshold;
   file.before = Essence(before);

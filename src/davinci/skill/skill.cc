@@ -321,7 +321,7 @@ std::string RenderSkill(const Skill& skill, Language language) {
 std::string RenderSkills(const std::vector<Skill>& skills, Language language) {
   std::string text;
   for (const Skill& skill : skills) {
-    if (!text.empty()) text += "\n";
+    if (!text.empty()) text += '\n';
     text += RenderSkill(skill, language);
   }
   return text;

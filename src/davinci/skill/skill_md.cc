@@ -92,6 +92,7 @@ Result<std::vector<std::string>> TagsOf(const OrderedJson& value, std::string_vi
 }
 
 Status ReadMetadata(const OrderedJson& metadata, std::string_view source, Skill* skill) {
+  // NOLINTNEXTLINE(readability-container-size-empty): empty() is false for the JSON text ""
   if (metadata == "") return Status::Ok();
   if (!metadata.is_object())
     return InvalidArgument(fmt::format("{}: metadata must be a mapping of \"key: value\"", source));

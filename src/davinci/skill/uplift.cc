@@ -39,9 +39,10 @@ Interval Ratio(const Interval& after, const Interval& before) {
 Result<Interval> UpliftOf(const Evaluation& before, const Evaluation& after) {
   DAVINCI_ASSIGN_OR_RETURN(const Interval without, SpeedupOf(before, "without"));
   DAVINCI_ASSIGN_OR_RETURN(const Interval with, SpeedupOf(after, "with"));
-  if (before.speedup->baseline != after.speedup->baseline)
+  if (before.speedup.value().baseline != after.speedup.value().baseline)
     return InvalidArgument(fmt::format("the kernels were compared with different baselines: {}, {}",
-                                       before.speedup->baseline, after.speedup->baseline));
+                                       before.speedup.value().baseline,
+                                       after.speedup.value().baseline));
   return Ratio(with, without);
 }
 

@@ -60,7 +60,7 @@ void Scan(std::string_view source, Imports* imports) {
     source.remove_prefix(newline == std::string_view::npos ? source.size() : newline + 1);
     if (line.starts_with("from ")) {
       line = Trimmed(line.substr(5));
-      if (line.starts_with("."))
+      if (line.starts_with('.'))
         imports->relative = true;
       else if (line.find(" import") != std::string_view::npos)
         imports->names.insert(TopLevel(line));
@@ -115,7 +115,7 @@ std::vector<fs::path> FilesOf(const fs::path& place) {
        end;
        !error && at != end && files.size() < kMaxFiles; at.increment(error)) {
     const std::string name = at->path().filename().string();
-    if (name == "__pycache__" || name.starts_with(".")) {
+    if (name == "__pycache__" || name.starts_with('.')) {
       at.disable_recursion_pending();
     } else if (at->is_regular_file(error)) {
       files.push_back(at->path());

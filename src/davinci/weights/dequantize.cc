@@ -97,7 +97,7 @@ void BlockQ4_K(const uint8_t* in, float* out) {
 // each 16 elements.
 void BlockQ6_K(const uint8_t* in, float* out) {
   const float scale = Half(in + 208);
-  for (int half = 0; half < 2; ++half) {
+  for (ptrdiff_t half = 0; half < 2; ++half) {
     const uint8_t* low = in + half * 64;
     const uint8_t* high = in + 128 + half * 32;
     const uint8_t* scales = in + 192 + half * 8;

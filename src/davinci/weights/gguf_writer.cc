@@ -142,7 +142,7 @@ Result<GgufWriter> GgufWriter::Create(const fs::path& path, const GgufMetadata& 
       head.Put(static_cast<uint32_t>(tensor.shape.size()));
       for (auto size = tensor.shape.rbegin(); size != tensor.shape.rend(); ++size)
         head.Put(static_cast<uint64_t>(*size));
-      head.Put(*GgmlTypeOf(tensor.dtype));
+      head.Put(GgmlTypeOf(tensor.dtype).value());
       head.Put(static_cast<uint64_t>(writer.places_.find(tensor.name)->second.offset));
     }
     head.Align();

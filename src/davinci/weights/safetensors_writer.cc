@@ -16,7 +16,7 @@ namespace fs = std::filesystem;
 using nlohmann::ordered_json;
 
 Result<SafetensorsWriter> SafetensorsWriter::Create(const fs::path& folder,
-                                                    std::vector<TensorSpec> tensors,
+                                                    const std::vector<TensorSpec>& tensors,
                                                     const SafetensorsOptions& options) {
   DAVINCI_RETURN_IF_ERROR(MakeDirs(folder));
   SafetensorsWriter writer;

@@ -40,7 +40,7 @@ class SafetensorsWriter {
   // Creates `folder` and the temporary files. InvalidArgument for duplicate names and quantized
   // types; ResourceExhausted when the disk has no room.
   static Result<SafetensorsWriter> Create(const std::filesystem::path& folder,
-                                          std::vector<TensorSpec> tensors,
+                                          const std::vector<TensorSpec>& tensors,
                                           const SafetensorsOptions& options = {});
   SafetensorsWriter(SafetensorsWriter&&) noexcept = default;
   SafetensorsWriter& operator=(SafetensorsWriter&&) = delete;

@@ -209,11 +209,13 @@ Status TensorFile::OpenGguf(const fs::path& path) {
       return bad(
           fmt::format("split.no is {}, but its name says part {}", number.value_or(0), i + 1));
     files_.push_back(std::move(mapped));
+    const GgufHeader* read = &header;
     if (i == 0) {
       DAVINCI_ASSIGN_OR_RETURN(claimed_tensors, header.Integer("split.tensors.count"));
       gguf_ = std::make_shared<const GgufHeader>(std::move(header));
+      read = gguf_.get();
     }
-    DAVINCI_RETURN_IF_ERROR(AddGgufTensors(i == 0 ? *gguf_ : header, parts[i].string()));
+    DAVINCI_RETURN_IF_ERROR(AddGgufTensors(*read, parts[i].string()));
   }
   const auto found = static_cast<int64_t>(tensors_.size() + (rope_factors_.empty() ? 0 : 1));
   if (claimed_tensors && *claimed_tensors != found)
@@ -269,7 +271,7 @@ Status TensorFile::Finish() {
 
 Status ReadFloat32(const Tensor& tensor, std::span<float> out) {
   const auto elements = static_cast<size_t>(tensor.num_elements());
-  const auto annotate = [&](Status status) {
+  const auto annotate = [&](const Status& status) {
     return status.ok() ? status : status.Annotate(tensor.file + ": tensor " + tensor.name);
   };
   if (out.size() != elements)

@@ -64,6 +64,7 @@ constexpr double kFreezeSeconds = 20;
 int64_t WaitFromSchedstat(const std::string& text) {
   long long ran = 0;
   long long waited = 0;
+  // NOLINTNEXTLINE(bugprone-unchecked-string-to-number-conversion): the kernel wrote the text
   return std::sscanf(text.c_str(), "%lld %lld", &ran, &waited) == 2 ? waited : 0;
 }
 
@@ -279,6 +280,7 @@ CoreTimes ForkedProcess::ReadCoreTimes() const {
     const std::string text = ReadProc(fmt::format("/proc/{}/task/{}/schedstat", pid_, tid));
     long long ran = 0;
     long long waited = 0;
+    // NOLINTNEXTLINE(bugprone-unchecked-string-to-number-conversion): the kernel wrote the text
     if (std::sscanf(text.c_str(), "%lld %lld", &ran, &waited) != 2) continue;
     times.ran_ns += ran;
     times.waited_ns += waited;
@@ -296,6 +298,7 @@ std::vector<pid_t> Threads(pid_t pid) {
   DIR* dir = opendir(fmt::format("/proc/{}/task", pid).c_str());
   if (dir == nullptr) return threads;
   while (const dirent* entry = readdir(dir))
+    // NOLINTNEXTLINE(bugprone-unchecked-string-to-number-conversion): the kernel wrote the text
     if (const int tid = atoi(entry->d_name); tid > 0) threads.push_back(tid);
   closedir(dir);
   return threads;
@@ -335,6 +338,7 @@ int ForkedProcess::Core() const {
   const std::string stat = ReadProc(fmt::format("/proc/{}/task/{}/stat", pid, pid));
   size_t at = stat.rfind(')');
   for (int i = 0; i < kSpacesBefore && at != std::string::npos; ++i) at = stat.find(' ', at + 1);
+  // NOLINTNEXTLINE(bugprone-unchecked-string-to-number-conversion): the kernel wrote the text
   return at == std::string::npos ? -1 : atoi(stat.c_str() + at);
 }
 
@@ -345,6 +349,7 @@ int ForkedProcess::NumSeccompFilters() const {
   for (pid_t tid : Threads(pid_)) {
     const std::string text = ReadProc(fmt::format("/proc/{}/task/{}/status", pid_, tid));
     const size_t at = text.find("Seccomp_filters:");
+    // NOLINTNEXTLINE(bugprone-unchecked-string-to-number-conversion): the kernel wrote the text
     least = std::min(least, at == std::string::npos ? 0 : atoi(text.c_str() + at + 16));
   }
   return least == std::numeric_limits<int>::max() ? 0 : least;
@@ -384,8 +389,7 @@ Status ForkedProcess::ReadMemory(uint64_t address, void* destination, size_t siz
       std::min<size_t>({parts, std::thread::hardware_concurrency(), kMaxReaders});
   try {
     for (size_t i = 1; i < readers; ++i) helpers.emplace_back(loop);
-  } catch (const std::system_error&) {
-    // A limit of threads: fewer helpers, same result.
+  } catch (const std::system_error&) {  // NOLINT(bugprone-empty-catch): fewer helpers, same result
   }
   loop();
   helpers.clear();
@@ -436,6 +440,7 @@ bool ForkedProcess::SharesMemory(Ranges ranges) const {
     unsigned long to = 0;
     char how[5] = {};
     unsigned long inode = 0;
+    // NOLINTNEXTLINE(bugprone-unchecked-string-to-number-conversion): the kernel wrote the text
     if (std::sscanf(line.c_str(), "%lx-%lx %4s %*s %*s %lu", &from, &to, how, &inode) != 4)
       continue;
     if (how[3] != 's' && inode == 0) continue;

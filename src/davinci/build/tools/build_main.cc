@@ -58,7 +58,7 @@ int main(int argc, char** argv) {
     else
       out = {{"ok", false},
              {"error", {{"kind", "judge_error"}, {"message", outcome.status().ToString()}}}};
-    std::cout << davinci::JsonText(out) << std::endl;
+    std::cout << davinci::JsonText(out) << '\n' << std::flush;
   }
   return 0;
 }
