@@ -200,5 +200,12 @@ class Tidy(unittest.TestCase):
         self.assertEqual(len(self.checked("src/davinci/base/duration.cc")), 1)
 
 
+class Presets(unittest.TestCase):
+    def test_undefined_behaviour_fails_a_sanitized_test(self):
+        presets = json.loads((TOOLS.parent / "CMakePresets.json").read_text())["testPresets"]
+        asan = next(preset for preset in presets if preset["name"] == "asan")
+        self.assertIn("halt_on_error=1", asan["environment"]["UBSAN_OPTIONS"])
+
+
 if __name__ == "__main__":
     unittest.main()

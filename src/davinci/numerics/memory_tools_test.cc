@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstring>
 #include <random>
@@ -74,7 +75,7 @@ TEST(CopyBytes, CopiesAllAndNothingElse) {
     const std::vector<unsigned char> source = RandomBytes(n);
     std::vector<unsigned char> target(n + 2, 7);
     CopyBytes(target.data() + 1, source.data(), n, 3);
-    EXPECT_EQ(0, std::memcmp(target.data() + 1, source.data(), n));
+    EXPECT_TRUE(std::equal(source.begin(), source.end(), target.begin() + 1));
     EXPECT_EQ(target.front(), 7);
     EXPECT_EQ(target.back(), 7);
   }
