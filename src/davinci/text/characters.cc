@@ -76,10 +76,12 @@ uint32_t LastCharacter(std::string_view text) {
 
 std::string ToNfc(std::string_view text) {
   utf8proc_uint8_t* composed = nullptr;
+  // NOLINTBEGIN(clang-analyzer-optin.core.EnumCastOutOfRange): the enum's values are flags
   const utf8proc_ssize_t size =
       utf8proc_map(reinterpret_cast<const utf8proc_uint8_t*>(text.data()),
                    static_cast<utf8proc_ssize_t>(text.size()), &composed,
                    static_cast<utf8proc_option_t>(UTF8PROC_STABLE | UTF8PROC_COMPOSE));
+  // NOLINTEND(clang-analyzer-optin.core.EnumCastOutOfRange)
   if (size < 0) return std::string(text);  // not UTF-8, or out of memory
   std::string result(reinterpret_cast<const char*>(composed), static_cast<size_t>(size));
   std::free(composed);
