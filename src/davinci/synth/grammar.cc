@@ -156,8 +156,10 @@ Result<Operator> ReadOperator(TableReader row, std::string_view family) {
   if (row.Has("flops")) {
     DAVINCI_ASSIGN_OR_RETURN(op.flops, Expression::Parse(row.Text("flops", "")));
   }
-  for (const std::string_view style : kSpellings)
-    if (row.Has(style)) op.spell[std::string(style)] = row.Texts(style);
+  for (const std::string_view spelling : kSpellings) {
+    const std::string style(spelling);
+    if (row.Has(style)) op.spell[style] = row.Texts(style);
+  }
   op.call = row.Text("call", "");
   op.names = row.Texts("names");
   op.vars = row.Texts("vars");
