@@ -127,8 +127,7 @@ TEST(Words, NoOtherSourceSpellsARuleOrALabel) {
   EXPECT_THAT(found, IsEmpty()) << "use LabelText(), HasLabel() and RuleName()";
 }
 
-TEST(Words, TheGoldenTableOfTheCorpusUsesThem) {
-  const auto golden = nlohmann::json::parse(Text(Root() / "tests/corpus/golden_cpu.json"));
+TEST(Words, TheGoldenTablesOfTheCorpusUseThem) {
   int rows = 0;
   const auto check = [&](const nlohmann::json& row) {
     ++rows;
@@ -140,8 +139,12 @@ TEST(Words, TheGoldenTableOfTheCorpusUsesThem) {
       for (const auto& label : row.at(key))
         EXPECT_TRUE(ParseLabel(label.get<std::string>())) << row;
   };
-  for (const auto& [name, row] : golden.at("rows").items()) check(row);
-  EXPECT_GT(rows, 50);
+  for (const char* table : {"golden_cpu.json", "golden_cuda.json"}) {
+    rows = 0;
+    const auto golden = nlohmann::json::parse(Text(Root() / "tests/corpus" / table));
+    for (const auto& [name, row] : golden.at("rows").items()) check(row);
+    EXPECT_GT(rows, 50);
+  }
 }
 
 }  // namespace

@@ -1,6 +1,6 @@
 """Packs recorded trials: those of FOLDER/SECTION/trials.tar.xz into OUT/SECTION.tar.xz, to the same bytes for the same trials.
 
-    python tests/transcripts/pack.py FOLDER OUT [--most 100] [--bytes 400000]
+    python tests/transcripts/pack.py FOLDER OUT [--most 100] [--bytes 1000000]
 
 One trial of each candidate and protocol is kept, the shortest, and none above --bytes; of each section --most at most, evenly over the names.
 """
@@ -29,7 +29,7 @@ def main():
     parser.add_argument("folder", type=pathlib.Path)
     parser.add_argument("out", type=pathlib.Path)
     parser.add_argument("--most", type=int, default=100)
-    parser.add_argument("--bytes", type=int, default=400_000, help="of a trial's text")
+    parser.add_argument("--bytes", type=int, default=1_000_000, help="of a trial's text")
     options = parser.parse_args()
     for section in sorted(path.parent for path in options.folder.glob("*/trials.tar.xz")):
         trials = chosen(section, options.most, options.bytes)
