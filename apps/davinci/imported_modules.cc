@@ -7,6 +7,7 @@
 #include <atomic>
 #include <cstdio>
 #include <map>
+#include <mutex>
 #include <thread>
 #include <utility>
 
@@ -30,6 +31,19 @@ Result<std::unique_ptr<ImportedModules>> ImportedModules::Open(
   return modules;
 }
 
+Result<nlohmann::json> ImportedModules::Trace(const std::shared_ptr<const task::Task>& task,
+                                              Target target) const {
+  Result<nlohmann::json> traced = [&] {
+    const std::shared_lock among_others(traces_);
+    return judge_->Trace(task, target);
+  }();
+  if (traced.ok() || traced.status().message().find("out of memory") == std::string::npos)
+    return traced;
+  const std::unique_lock alone(traces_);
+  judge_->LetGo();
+  return judge_->Trace(task, target);
+}
+
 ImportedModules::Module ImportedModules::Import(size_t index, Target target) const {
   Module module;
   const auto fail = [&](const Status& status, bool broken) {
@@ -41,7 +55,7 @@ ImportedModules::Module ImportedModules::Import(size_t index, Target target) con
   if (!task.ok()) return fail(task.status(), true);
   module.task = std::move(task).value();
   const Stopwatch watch;
-  const auto traced = judge_->Trace(module.task, target);
+  const auto traced = Trace(module.task, target);
   if (!traced.ok()) return fail(traced.status(), true);
   module.trace_seconds = watch.Seconds();
   auto imported = expert_.Import(*traced, *module.task);

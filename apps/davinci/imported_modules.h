@@ -5,6 +5,7 @@
 #pragma once
 
 #include <memory>
+#include <shared_mutex>
 #include <string>
 #include <vector>
 
@@ -42,6 +43,9 @@ class ImportedModules {
   Module Import(size_t index, Target target) const;
 
  private:
+  // Traces side by side may need more memory than the device has: such a one is made again, alone.
+  Result<nlohmann::json> Trace(const std::shared_ptr<const task::Task>& task, Target target) const;
+
   ImportedModules(Installation installation, expert::Expert expert)
       : installation_(std::move(installation)), expert_(std::move(expert)) {}
 
@@ -50,6 +54,7 @@ class ImportedModules {
   TempDir folder_;
   std::vector<task::TaskEntry> tasks_;
   std::unique_ptr<judge::Judge> judge_;
+  mutable std::shared_mutex traces_;
 };
 
 // The kind of work that gives most elements: what a user's module is counted under.
