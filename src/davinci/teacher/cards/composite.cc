@@ -7,6 +7,7 @@
 
 #include "davinci/synth/render_class.h"
 #include "davinci/synth/text.h"
+#include "davinci/teacher/cards/index_form.h"
 #include "davinci/teacher/cards/names.h"
 #include "davinci/teacher/cards/veil.h"
 
@@ -29,6 +30,7 @@ constexpr double kLargestResult = 1e4;   // further operators shall see numbers 
 constexpr double kNamedNumber = 0.5;     // share of a definition's numbers that are arguments
 constexpr double kNamedAxis = 0.6;       // share of reductions whose axis is an argument
 constexpr double kNamedKeepdim = 0.35;   // share of results along an axis with keepdim
+constexpr double kOfIndices = 0.3;       // share of operators that move elements
 constexpr double kBefore = 0.35;         // share of tasks with an operator before the call
 constexpr double kAlone = 0.35;          // share with none behind it
 
@@ -86,11 +88,9 @@ class Composer {
     return !failed_ && definition_.size() <= kMostCharacters;
   }
 
-  std::shared_ptr<Operator> Invented(const synth::Pattern& pattern, const std::string& name) const {
-    auto op = std::make_shared<Operator>();
-    op->name = name;
-    op->family = kFamily;
-    op->title = synth::Replaced(name, "_", " ");
+  // `op` as the graph computes it; null: its inputs cannot be said.
+  std::shared_ptr<Operator> Invented(const synth::Pattern& pattern,
+                                     std::shared_ptr<Operator> op) const {
     for (size_t i = 0; i < pattern.inputs.size(); ++i) {
       const synth::InputSpec& spec = pattern.inputs[i];
       auto input = synth::ParseInput(fmt::format("{}: {} : {}", spec.name, ShapeOf(i), spec.kind));
@@ -107,8 +107,6 @@ class Composer {
     SetRanges(op.get());
     op->half = std::all_of(graph_.nodes.begin(), graph_.nodes.end(),
                            [](const Node& node) { return node.op->half; });
-    op->names = {name, name.substr(name.rfind('_') + 1) + "_op", "op"};
-    op->vars = {name.substr(name.rfind('_') + 1)};
     return op;
   }
 
@@ -348,6 +346,50 @@ void Spell(Operator* op, InventedOperator* invented, SplitMix64* rng) {
   if (kind < 0.65) add("module", "nn." + klass, true);
 }
 
+std::string NameOf(const synth::Grammar& grammar, const synth::Corpus& corpus,
+                   std::string_view text, SplitMix64* rng) {
+  std::string name;
+  do {
+    name = Chance(rng, 0.7) ? InventedCompound(corpus, text, rng) : InventedName(corpus, text, rng);
+  } while (grammar.operators.contains(name));
+  return name;
+}
+
+// An operator of these names, whose inputs and results are still to be said.
+std::shared_ptr<Operator> Named(const std::string& name) {
+  auto op = std::make_shared<Operator>();
+  op->name = name;
+  op->family = kFamily;
+  op->title = synth::Replaced(name, "_", " ");
+  op->names = {name, name.substr(name.rfind('_') + 1) + "_op", "op"};
+  op->vars = {name.substr(name.rfind('_') + 1)};
+  return op;
+}
+
+std::optional<Composite> OfIndices(const synth::Grammar& grammar, const synth::Corpus& corpus,
+                                   std::string_view text, SplitMix64* rng) {
+  const IndexForm form = DrawIndexForm(rng);
+  const auto op = Named(NameOf(grammar, corpus, text, rng));
+  auto input = synth::ParseInput(fmt::format("x: {} : normal", form.input));
+  auto shape = synth::ParseShape(form.output);
+  auto lo = Expression::Parse(form.lo), hi = Expression::Parse(form.hi);
+  if (!input.ok() || !shape.ok() || !lo.ok() || !hi.ok()) return std::nullopt;
+  op->inputs = {std::move(*input)};
+  OutputSpec output;
+  output.rule = OutputSpec::Rule::kShape;
+  output.shape = std::move(*shape);
+  op->outputs = {output};
+  op->lo = std::move(*lo);
+  op->hi = std::move(*hi);
+  op->half =
+      false;  // halves are rounded between its operators, and a threshold behind it shows that
+  Composite made;
+  Spell(op.get(), &made.invented, rng);
+  made.invented.op = op;
+  made.invented.definition = form.definition;
+  return made;
+}
+
 std::optional<Composite> Compose(const synth::Grammar& grammar, const synth::Pattern& pattern,
                                  const synth::Corpus& corpus, std::string_view text,
                                  SplitMix64* rng) {
@@ -367,11 +409,7 @@ std::optional<Composite> Compose(const synth::Grammar& grammar, const synth::Pat
     return std::nullopt;
   Composer composer(graph, InputsOf(pattern), rng);
   if (!composer.Run()) return std::nullopt;
-  std::string name;
-  do {
-    name = Chance(rng, 0.7) ? InventedCompound(corpus, text, rng) : InventedName(corpus, text, rng);
-  } while (grammar.operators.contains(name));
-  const auto op = composer.Invented(pattern, name);
+  const auto op = composer.Invented(pattern, Named(NameOf(grammar, corpus, text, rng)));
   if (op == nullptr) return std::nullopt;
   Composite made;
   Spell(op.get(), &made.invented, rng);
@@ -381,12 +419,18 @@ std::optional<Composite> Compose(const synth::Grammar& grammar, const synth::Pat
   return made;
 }
 
+bool IsSameShape(const synth::ShapeSpec& a, const synth::ShapeSpec& b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const auto& x, const auto& y) {
+    return x.kind == y.kind && x.kind != synth::ShapeToken::Kind::kExpression && x.name == y.name;
+  });
+}
+
 // The body of a task: the call, and operators around it.
 std::string Body(const Operator& op, SplitMix64* rng) {
   const bool before = Chance(rng, kBefore);
   const bool like_input = op.outputs[0].rule == OutputSpec::Rule::kShape && !before &&
                           op.inputs[0].shape[0].kind == synth::ShapeToken::Kind::kStar &&
-                          op.outputs[0].shape.size() == op.inputs[0].shape.size();
+                          IsSameShape(op.outputs[0].shape, op.inputs[0].shape);
   std::string body = before ? "a = @pointwise(x)\n" : "a = x\n";
   body += "b = " + op.name + "(a)\n";
   if (Chance(rng, kAlone)) return body + "return b";
@@ -402,6 +446,7 @@ std::optional<Composite> DrawComposite(const synth::Grammar& grammar, const synt
   for (const auto& [name, pattern] : grammar.patterns)
     if (pattern.family == kFamily) patterns.push_back(&pattern);
   if (patterns.empty()) return std::nullopt;
+  if (Chance(rng, kOfIndices)) return OfIndices(grammar, corpus, text, rng);
   for (int tries = 0; tries < kDefinitionTries; ++tries)
     if (auto made = Compose(grammar, *AnyOf(patterns, rng), corpus, text, rng)) return made;
   return std::nullopt;

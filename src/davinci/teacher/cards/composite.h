@@ -1,7 +1,7 @@
 // Composite operators: operators that exist nowhere, with a definition drawn from the patterns of
-// family "composite" and an invented name. The structure behind such a name is new every time, so
-// that a task that calls it can only be answered by its card. Pure: the same random numbers give
-// the same operator and task.
+// family "composite", or one that moves elements (index_form.h), and an invented name. The
+// structure behind such a name is new every time, so that a task that calls it can only be answered
+// by its card. Pure: the same random numbers give the same operator and task.
 //
 //   F.gated_ramp(x, y, dim=1)    card: (torch.tanh(x) * y).sum(dim=dim)
 #pragma once
@@ -21,7 +21,8 @@ namespace davinci::teacher {
 
 struct Composite {
   InventedOperator invented;
-  std::vector<synth::Node> nodes;  // of the grammar, that compute the definition
+  std::vector<synth::Node>
+      nodes;  // of the grammar, that compute the definition; index_form.h: none
 };
 
 // The result is empty where the patterns gave nothing fit. No name is a word of `text`.
