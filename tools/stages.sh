@@ -36,8 +36,8 @@ stage() {  # stage NAME COMMAND...: once
   touch "$out/.done-$script-$stage"
 }
 # Held-out or training tasks of a split, once.
-tasks_of() {  # tasks_of FOLDER COUNT SPLIT SEED
-  [ -e "$1/manifest.json" ] || "$davinci" synth tasks --count "$2" --split "$3" --seed "$4" --out "$1"
+tasks_of() {  # tasks_of FOLDER COUNT SPLIT SEED [FLAG...]
+  [ -e "$1/manifest.json" ] || "$davinci" synth tasks --count "$2" --split "$3" --seed "$4" --out "$1" "${@:5}"
 }
 # The shared settings of one process a device: ranks COUNT COMMAND...
 ranks() {
