@@ -161,6 +161,25 @@ TEST(Teacher, AProductLessSomethingIsRoundedFirstInCuda) {
   EXPECT_GT(rounded, 5u);
 }
 
+// Negated halves of a tensor and its tables are read where they are joined: nothing else is
+// written.
+TEST(Teacher, AJoinReadsThroughCheapFunctionsOfSlices) {
+  size_t whole = 0;
+  for (const auto& task : Tasks(30, 6, "rotary")) {
+    if (task.graph.precision != synth::Precision::kFp32) continue;
+    const auto rules = RuleSet::Of(Level::kBest, Language::kTriton);
+    const auto made = All().teacher.Write(task.graph, task.text, Language::kTriton, rules);
+    auto fewer = rules;
+    fewer.Erase(Rule::kFusePointwise);
+    const auto apart = All().teacher.Write(task.graph, task.text, Language::kTriton, fewer);
+    if (!made.ok() || !apart.ok() || !made->left.empty()) continue;
+    ++whole;
+    EXPECT_EQ(made->own_kernels, 1) << made->source;
+    EXPECT_GT(apart->own_kernels, 1);
+  }
+  EXPECT_GT(whole, 10u);
+}
+
 TEST(Teacher, WithoutRulesEveryOperatorIsAKernel) {
   // Templates and structure make kernels of what else is a vendor call.
   auto fusion = RuleSet::Of(Level::kBest, Language::kCpp);

@@ -37,7 +37,7 @@ Result<Id> Builder::Integer(const char* primitive, Id a, Id b) {
   return result.id;
 }
 
-Result<Meaning> Builder::Load(Id source, const std::vector<Id>& indices) {
+Result<Meaning> Builder::LoadInMemory(Id source, const std::vector<Id>& indices) {
   const auto shape = p[source].shape;
   if (indices.size() != shape.size() || shape.empty()) return Unknown("such an index");
   TensorValue value;
