@@ -37,22 +37,6 @@ Result<Id> Builder::Integer(const char* primitive, Id a, Id b) {
   return result.id;
 }
 
-Result<Meaning> Builder::LoadInMemory(Id source, const std::vector<Id>& indices) {
-  const auto shape = p[source].shape;
-  if (indices.size() != shape.size() || shape.empty()) return Unknown("such an index");
-  TensorValue value;
-  value.kind = TensorValue::Kind::kLoad;
-  value.dtype = p[source].dtype;
-  value.operands = {source};
-  for (const Id index : indices) {
-    if (p[index].dtype != DType::kIndex) return Unknown("an index that is a number");
-    value.operands.push_back(index);
-  }
-  DAVINCI_ASSIGN_OR_RETURN(value.shape, Broadcast(indices, "indices that do not broadcast"));
-  for (size_t i = 1; i < shape.size(); ++i) value.operands.push_back(p.Size(shape[i]));
-  return Meaning::Tensor(p.Add(std::move(value)));
-}
-
 Id Builder::Position(const std::vector<DimId>& shape, size_t axis) {
   TensorValue iota;
   iota.kind = TensorValue::Kind::kIota;

@@ -29,11 +29,10 @@ class Builder {
   Result<Id> IntegerBy(const char* primitive, Id a, int64_t b) {
     return Integer(primitive, a, p.Size(Constant(b)));
   }
-  // The element of `source` at one index for each of its axes. Where `source` is a cheap function
-  // of tensors in memory, it is that function of their elements (read_through.cc).
-  Result<Meaning> Load(Id source, const std::vector<Id>& indices);
-  // The same of `source` as it lies in memory.
-  Result<Meaning> LoadInMemory(Id source, const std::vector<Id>& indices);
+  // The element of `source` at one index for each of its axes. With kAny a source that is a cheap
+  // function of tensors in memory is read through (builder_load.cc).
+  enum class Source { kAny, kInMemory };
+  Result<Meaning> Load(Id source, const std::vector<Id>& indices, Source from = Source::kAny);
   // The index along an axis, of size 1 along the others.
   Id Position(const std::vector<DimId>& shape, size_t axis);
   std::vector<Id> Positions(const std::vector<DimId>& shape);

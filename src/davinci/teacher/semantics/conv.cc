@@ -55,7 +55,7 @@ Result<Meaning> Tapped(Builder& b, Id x, const WindowSpace& space,
     DAVINCI_ASSIGN_OR_RETURN(at.emplace_back(), PlaceInWindow(b, space, i, b.Constant(axes[i].size),
                                                               axes[i].steps, &inside));
   }
-  DAVINCI_ASSIGN_OR_RETURN(const Meaning element, b.LoadInMemory(x, at));
+  DAVINCI_ASSIGN_OR_RETURN(const Meaning element, b.Load(x, at, Builder::Source::kInMemory));
   return inside ? b.Point("where", {*inside, element, Meaning::Number(0)}) : element;
 }
 

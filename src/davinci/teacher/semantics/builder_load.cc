@@ -1,4 +1,6 @@
-// Loads of values that are computed: the cheap function of loads that the value is.
+// Loads. Of a value that is computed, it is the cheap function of loads that the value is: it need
+// not be written to memory then. A view that kernels read in place, and a load, are such values,
+// too.
 #include <algorithm>
 #include <array>
 #include <map>
@@ -104,7 +106,8 @@ class Composition {
           DAVINCI_ASSIGN_OR_RETURN(const Id made, At(index));
           places.push_back(made);
         }
-        DAVINCI_ASSIGN_OR_RETURN(const Meaning made, b_.LoadInMemory(value.operands[0], places));
+        DAVINCI_ASSIGN_OR_RETURN(const Meaning made,
+                                 b_.Load(value.operands[0], places, Builder::Source::kInMemory));
         return made.id;
       }
       default: {
@@ -114,7 +117,8 @@ class Composition {
         for (size_t i = 0; i < value.shape.size(); ++i)
           places.push_back(b_.p.IsOne(value.shape[i]) ? b_.p.Size(b_.Constant(0))
                                                       : IndexOf(i, value.shape.size()));
-        DAVINCI_ASSIGN_OR_RETURN(const Meaning made, b_.LoadInMemory(id, places));
+        DAVINCI_ASSIGN_OR_RETURN(const Meaning made,
+                                 b_.Load(id, places, Builder::Source::kInMemory));
         return made.id;
       }
     }
@@ -127,21 +131,43 @@ class Composition {
   std::map<Id, Id> made_;
 };
 
+// Nothing: `source` has to lie in memory. It is no cheap function, reads more than two tensors, or
+// PyTorch would round it.
+std::optional<Result<Meaning>> ReadThrough(Builder& builder, Id source,
+                                           const std::vector<Id>& indices) {
+  const TensorValue& value = builder.p[source];
+  const bool computed = (value.kind == Kind::kPoint && !value.virtual_) ||
+                        value.kind == Kind::kLoad || builder.Readable(source) != source;
+  // In half precision PyTorch rounds the value that is loaded.
+  if (!computed || !builder.Allows(Rule::kFusePointwise) || value.dtype != DType::kFloat ||
+      value.shape.empty() || indices.size() != value.shape.size() ||
+      builder.p.graph.precision != synth::Precision::kFp32)
+    return std::nullopt;
+  Composition composition(&builder, indices);
+  if (!composition.Can(source)) return std::nullopt;
+  const Result<Id> made = composition.At(source);
+  if (!made.ok()) return made.status();
+  return Meaning::Tensor(*made);
+}
+
 }  // namespace
 
-Result<Meaning> Builder::Load(Id source, const std::vector<Id>& indices) {
-  const TensorValue& value = p[source];
-  const bool computed = (value.kind == Kind::kPoint && !value.virtual_) ||
-                        value.kind == Kind::kLoad || Readable(source) != source;
-  // In half precision PyTorch rounds the value that is loaded.
-  if (!computed || !Allows(Rule::kFusePointwise) || value.dtype != DType::kFloat ||
-      value.shape.empty() || indices.size() != value.shape.size() ||
-      p.graph.precision != synth::Precision::kFp32)
-    return LoadInMemory(source, indices);
-  Composition composition(this, indices);
-  if (!composition.Can(source)) return LoadInMemory(source, indices);
-  DAVINCI_ASSIGN_OR_RETURN(const Id made, composition.At(source));
-  return Meaning::Tensor(made);
+Result<Meaning> Builder::Load(Id source, const std::vector<Id>& indices, Source from) {
+  if (from == Source::kAny)
+    if (auto through = ReadThrough(*this, source, indices)) return *std::move(through);
+  const auto shape = p[source].shape;
+  if (indices.size() != shape.size() || shape.empty()) return Unknown("such an index");
+  TensorValue value;
+  value.kind = TensorValue::Kind::kLoad;
+  value.dtype = p[source].dtype;
+  value.operands = {source};
+  for (const Id index : indices) {
+    if (p[index].dtype != DType::kIndex) return Unknown("an index that is a number");
+    value.operands.push_back(index);
+  }
+  DAVINCI_ASSIGN_OR_RETURN(value.shape, Broadcast(indices, "indices that do not broadcast"));
+  for (size_t i = 1; i < shape.size(); ++i) value.operands.push_back(p.Size(shape[i]));
+  return Meaning::Tensor(p.Add(std::move(value)));
 }
 
 }  // namespace davinci::teacher
