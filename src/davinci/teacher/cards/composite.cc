@@ -381,8 +381,8 @@ std::optional<Composite> OfIndices(const synth::Grammar& grammar, const synth::C
   op->outputs = {output};
   op->lo = std::move(*lo);
   op->hi = std::move(*hi);
-  op->half =
-      false;  // halves are rounded between its operators, and a threshold behind it shows that
+  // Halves are rounded between its operators, and a threshold behind the call would show that.
+  op->half = false;
   Composite made;
   Spell(op.get(), &made.invented, rng);
   made.invented.op = op;
@@ -420,7 +420,7 @@ std::optional<Composite> Compose(const synth::Grammar& grammar, const synth::Pat
 }
 
 bool IsSameShape(const synth::ShapeSpec& a, const synth::ShapeSpec& b) {
-  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const auto& x, const auto& y) {
+  return std::ranges::equal(a, b, [](const auto& x, const auto& y) {
     return x.kind == y.kind && x.kind != synth::ShapeToken::Kind::kExpression && x.name == y.name;
   });
 }

@@ -21,8 +21,8 @@ namespace davinci::teacher {
 
 struct Composite {
   InventedOperator invented;
-  std::vector<synth::Node>
-      nodes;  // of the grammar, that compute the definition; index_form.h: none
+  // Nodes of the grammar that compute the definition; none where it moves elements (index_form.h).
+  std::vector<synth::Node> nodes;
 };
 
 // The result is empty where the patterns gave nothing fit. No name is a word of `text`.

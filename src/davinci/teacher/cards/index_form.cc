@@ -15,6 +15,30 @@ constexpr double kPlain = 0.25;   // share of moves whose result is not joined w
 constexpr std::array<std::string_view, 7> kFactors = {"0.25", "0.3", "0.5", "0.75",
                                                       "1.5",  "2.0", "2.5"};
 
+// Moves of `x` within its shape, by {0} and {1}.
+constexpr std::array<const char*, 6> kAlongLast = {
+    "F.pad({{x}}, ({0}, 0))[..., :-{0}]",
+    "F.pad({{x}}, (0, {0}))[..., {0}:]",
+    "torch.roll({{x}}, {0}, -1)",
+    "torch.roll({{x}}, {1}, -1)",
+    "torch.cat(({{x}}[..., {0}:], {{x}}[..., :{0}]), -1)",
+    "{{x}}.flip(-1)"};
+constexpr std::array<const char*, 5> kInPlane = {
+    "F.pad({{x}}, ({0}, 0, {1}, 0))[..., :-{1}, :-{0}]",
+    "F.pad({{x}}, (0, {0}, {1}, 0))[..., :-{1}, {0}:]", "torch.roll({{x}}, ({0}, -{1}), (2, 3))",
+    "{{x}}.flip(2)", "{{x}}.flip(1)"};
+
+// Two tensors of one shape as one, and the largest result over m, their largest magnitude.
+struct Combination {
+  const char *form, *most;
+};
+constexpr std::array<Combination, 6> kCombinations = {{{"{0} - {1}", "2*m"},
+                                                       {"{0} + {1}", "2*m"},
+                                                       {"{0} * {1}", "m*m"},
+                                                       {"torch.maximum({0}, {1})", "m"},
+                                                       {"torch.minimum({0}, {1})", "m"},
+                                                       {"{p} * {0} + {q} * {1}", "5*m"}}};
+
 class Drawing {
  public:
   explicit Drawing(SplitMix64* rng) : rng_(*rng) {}
@@ -46,32 +70,12 @@ class Drawing {
   // `x` with its elements elsewhere, of the same shape.
   std::string AlongLast() {
     const int k = Shift();
-    switch (rng_.Below(5)) {
-      case 0:
-        return fmt::format("F.pad({{x}}, ({0}, 0))[..., :-{0}]", k);
-      case 1:
-        return fmt::format("F.pad({{x}}, (0, {0}))[..., {0}:]", k);
-      case 2:
-        return fmt::format("torch.roll({{x}}, {}, -1)", rng_.Below(2) == 0 ? k : -k);
-      case 3:
-        return fmt::format("torch.cat(({{x}}[..., {0}:], {{x}}[..., :{0}]), -1)", k);
-      default:
-        return "{x}.flip(-1)";
-    }
+    return fmt::format(fmt::runtime(kAlongLast[rng_.Below(kAlongLast.size())]), k, -k);
   }
 
   std::string InPlane() {
     const int k = 1 + static_cast<int>(rng_.Below(3)), l = 1 + static_cast<int>(rng_.Below(3));
-    switch (rng_.Below(4)) {
-      case 0:
-        return fmt::format("F.pad({{x}}, ({0}, 0, {1}, 0))[..., :-{1}, :-{0}]", k, l);
-      case 1:
-        return fmt::format("F.pad({{x}}, (0, {0}, {1}, 0))[..., :-{1}, {0}:]", k, l);
-      case 2:
-        return fmt::format("torch.roll({{x}}, ({}, {}), (2, 3))", k, -l);
-      default:
-        return rng_.Below(2) == 0 ? "{x}.flip(2)" : "{x}.flip(1)";
-    }
+    return fmt::format(fmt::runtime(kInPlane[rng_.Below(kInPlane.size())]), k, l);
   }
 
   void Range(const std::string& most) {
@@ -81,26 +85,10 @@ class Drawing {
 
   // Two tensors of one shape.
   void Combine(const std::string& a, const std::string& b) {
-    switch (rng_.Below(6)) {
-      case 0:
-        form_.definition = fmt::format("{} - {}", a, b);
-        return Range("2*m");
-      case 1:
-        form_.definition = fmt::format("{} + {}", a, b);
-        return Range("2*m");
-      case 2:
-        form_.definition = fmt::format("{} * {}", a, b);
-        return Range("m*m");
-      case 3:
-        form_.definition = fmt::format("torch.maximum({}, {})", a, b);
-        return Range("m");
-      case 4:
-        form_.definition = fmt::format("torch.minimum({}, {})", a, b);
-        return Range("m");
-      default:
-        form_.definition = fmt::format("{} * {} + {} * {}", Factor(), a, Factor(), b);
-        return Range("5*m");
-    }
+    const Combination& drawn = kCombinations[rng_.Below(kCombinations.size())];
+    form_.definition = fmt::format(fmt::runtime(drawn.form), a, b, fmt::arg("p", Factor()),
+                                   fmt::arg("q", Factor()));
+    Range(drawn.most);
   }
 
   void Moved(const char* shape, const std::string& moved) {
