@@ -1,6 +1,6 @@
-// Loads. Of a value that is computed, it is the cheap function of loads that the value is: it need
-// not be written to memory then. A view that kernels read in place, and a load, are such values,
-// too.
+// Loads. A source that is a cheap function of tensors in memory is read through: the load becomes
+// that function of loads from these tensors, and the source need not be written to memory. Sources
+// that are loads themselves, or views that kernels read in place, are read through as well.
 #include <algorithm>
 #include <array>
 #include <map>
