@@ -205,6 +205,8 @@ def install():
     def rewrite(function):
         if function not in rewritten:
             rewritten[function] = interpreter.FunctionRewriter(function).rewrite_ast()
+            # Constants may have been declared behind the text of the function, which is all that a rewritten one comes from.
+            rewritten[function].__annotations__.update(function.__annotations__)
         return rewritten[function]
 
     def device_call(self, *args, **kwargs):

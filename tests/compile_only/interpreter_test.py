@@ -112,6 +112,11 @@ class Interpreter(unittest.TestCase):
             want = torch.tensor(want[::-1] if reverse else want)
             self.same(kernels.recurrence, (1,), want, a, b, torch.empty(256), tolerance=1e-4, BLOCK=256, REVERSE=reverse)
 
+    def test_constants_that_the_text_does_not_declare(self):
+        x = torch.randn(4, 100)
+        for constants in ({"BLOCK": 128}, {}):
+            self.same(kernels.row_sums, (4,), x.sum(-1), x, torch.empty(4), 100, *([] if constants else [128]), at=1, tolerance=1e-4, **constants)
+
     def test_mask_of_a_scalar_condition_and_a_block_condition(self):
         x = torch.randn(9, 100)
         want = torch.cat([x[1:], torch.zeros(1, 100)])

@@ -218,3 +218,13 @@ def add_rows(x_ptr, o_ptr, n, BLOCK: tl.constexpr):
 @triton.jit
 def mark(o_ptr):
     tl.store(o_ptr + tl.program_id(0) + tl.program_id(1) + tl.program_id(2), 1.0)
+
+
+def _sums(x_ptr, o_ptr, n, BLOCK):
+    c = tl.arange(0, BLOCK)
+    tl.store(o_ptr + tl.program_id(0), tl.sum(tl.load(x_ptr + tl.program_id(0) * n + c, c < n, other=0.0), 0))
+
+
+# Constants of a kernel that its text does not declare, as the prelude of short replies does.
+_sums.__annotations__["BLOCK"] = tl.constexpr
+row_sums = triton.jit(_sums)
