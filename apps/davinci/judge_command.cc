@@ -220,6 +220,7 @@ int RunJudge(const JudgeArguments& arguments, const GlobalOptions& global) {
     if (!chosen.ok()) return FailCommand("judge", chosen.status());
     devices = *std::move(chosen);
     if (!devices.empty()) options.device = devices.front();
+    if (wanted == gpu::kNoDevice) options.device = wanted;
   }
   options.load_timeout_seconds = arguments.load_timeout;
   options.call_timeout_seconds = arguments.call_timeout;
@@ -294,7 +295,7 @@ void AddJudgeCommand(CLI::App& app, GlobalOptions& global, int* exit_code) {
       ->check(CLI::Range(1, kMostThreads));
   command->add_option(
       "--devices", arguments->devices,
-      "GPUs: \"all\", positions from 0 or beginnings of uuids, with commas; a batch "
+      "GPUs: \"all\", \"none\", positions from 0 or beginnings of uuids, with commas; a batch "
       "uses each (default: all, one judgement the first)");
   const judge::Protocol limits;
   for (const auto& [name, value, usual, what] :

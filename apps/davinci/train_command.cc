@@ -156,7 +156,7 @@ Status OpenRank0(const TrainArguments& arguments, const GlobalOptions& global,
   parts.judges = workplace.judges.get();
   parts.prompts = workplace.prompts.get();
   for (const Target target : targets)
-    parts.devices.push_back(FactsOf(target, workplace.parts.num_cores, workplace.judging));
+    parts.devices.push_back(FactsOf(target, workplace.parts.num_cores, workplace.described));
   parts.verdict_cache = workplace.verdict_cache.get();
   parts.num_cores = workplace.parts.num_cores;
   parts.open_model =

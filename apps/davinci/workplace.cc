@@ -516,9 +516,9 @@ Result<ResolvedRecipe> ResolveRecipe(const RunFlags& flags) {
 }
 
 agent::DeviceFacts FactsOf(Target target, int num_cores,
-                           const std::vector<gpu::DeviceInfo>& judging) {
+                           const std::vector<gpu::DeviceInfo>& described) {
   if (target == Target::kCpu) return agent::CpuFacts(num_cores);
-  if (!judging.empty()) return agent::GpuFacts(judging.front());
+  if (!described.empty()) return agent::GpuFacts(described.front());
   agent::DeviceFacts unknown;
   unknown.target = target;
   return unknown;
@@ -540,7 +540,8 @@ Result<Workplace> OpenWorkplace(const RunFlags& flags, const runs::RunRecipe& re
   const auto visible = gpu::VisibleDevices(*gpu::DeviceMonitor::Create());
   DAVINCI_ASSIGN_OR_RETURN(const auto devices, gpu::ChooseDevices(visible, recipe.judge.devices));
   place.judging = gpu::DevicesOf(visible, devices);
-  parts.device = FactsOf(recipe.step.target, num_cores, place.judging);
+  place.described = place.judging.empty() ? visible : place.judging;
+  parts.device = FactsOf(recipe.step.target, num_cores, place.described);
   std::vector<davinci::Target> targets = flags.further_targets;
   targets.push_back(recipe.step.target);
   const bool cuda = std::ranges::find(targets, Target::kCuda) != targets.end();
@@ -549,6 +550,7 @@ Result<Workplace> OpenWorkplace(const RunFlags& flags, const runs::RunRecipe& re
   judge.unsafe_no_sandbox = recipe.judge.unsafe_no_sandbox;
   judge.triton = cuda;
   if (!devices.empty()) judge.device = devices.front();
+  if (recipe.judge.devices == gpu::kNoDevice) judge.device = gpu::kNoDevice;
   place.judges = std::make_unique<judge::JudgePool>(
       judge, devices,
       judge::JudgeIdentityOf(VersionsOf(place.installation, targets, num_cores, place.judging)));

@@ -54,10 +54,9 @@ struct RunFlags {
   std::vector<davinci::Target> further_targets;  // of tasks, besides the recipe's
 };
 
-// The text of prompts about the device of a target. `judging`: the GPUs that judge; the first one
-// is described.
+// The text of prompts about the device of a target, which is the first of `described`.
 agent::DeviceFacts FactsOf(davinci::Target target, int num_cores,
-                           const std::vector<gpu::DeviceInfo>& judging);
+                           const std::vector<gpu::DeviceInfo>& described);
 
 // For RunFlags::backbone where no model may be asked: every call fails with `why`.
 std::shared_ptr<llm::Backbone> NoModel(std::string why);
@@ -84,6 +83,7 @@ struct Workplace {
   std::vector<const llm::OpenAiClient*> clients;               // those of the above at endpoints
   std::function<void(const std::string&)> on_notice;           // of the clients; may be empty
   std::vector<gpu::DeviceInfo> judging;                        // the GPUs that judge
+  std::vector<gpu::DeviceInfo> described;                      // `judging`, or if none does, all
   std::unique_ptr<judge::JudgePool> judges;
   // `judges`, for who is made before them and outlives a move of this.
   std::shared_ptr<judge::JudgePool*> pool = std::make_shared<judge::JudgePool*>(nullptr);

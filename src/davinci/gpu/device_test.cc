@@ -69,6 +69,7 @@ TEST(ChooseDevices, TakesAllPositionsAndUuidsEachOnce) {
   EXPECT_EQ(*ChooseDevices(visible, "1"), Uuids{"GPU-a"});
   EXPECT_EQ(*ChooseDevices(visible, "GPU-a, 1,0"), (Uuids{"GPU-a", "GPU-b"}));
   EXPECT_EQ(*ChooseDevices({}, "all"), Uuids{});
+  EXPECT_EQ(*ChooseDevices(visible, "none"), Uuids{});
   EXPECT_EQ(ChooseDevices(visible, "2").status().code(), StatusCode::kInvalidArgument);
   EXPECT_EQ(ChooseDevices(visible, "").status().code(), StatusCode::kInvalidArgument);
 }

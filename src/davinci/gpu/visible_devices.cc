@@ -60,6 +60,7 @@ std::vector<DeviceInfo> VisibleDevices(const DeviceMonitor& monitor) {
 Result<std::vector<std::string>> ChooseDevices(const std::vector<DeviceInfo>& visible,
                                                std::string_view text) {
   std::vector<std::string> uuids;
+  if (text == kNoDevice) return uuids;
   if (text == "all") {
     for (const DeviceInfo& device : visible) uuids.push_back(device.uuid);
     return uuids;
@@ -69,7 +70,7 @@ Result<std::vector<std::string>> ChooseDevices(const std::vector<DeviceInfo>& vi
     if (device == nullptr)
       return InvalidArgument(fmt::format(
           "no device \"{}\"; {} visible (davinci doctor lists their uuids); give \"all\", "
-          "positions from 0, or beginnings of uuids",
+          "\"none\", positions from 0, or beginnings of uuids",
           part, visible.size()));
     if (!Holds(uuids, device->uuid)) uuids.push_back(device->uuid);
   }

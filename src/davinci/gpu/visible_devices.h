@@ -16,8 +16,11 @@ std::vector<DeviceInfo> VisibleDevices(const std::vector<DeviceInfo>& all, const
 // Of this machine and this process's environment.
 std::vector<DeviceInfo> VisibleDevices(const DeviceMonitor& monitor);
 
-// "all", or positions among `visible` and beginnings of uuids, with commas; each device once.
-// kInvalidArgument names what fits none.
+// No device, though some are visible: what judges for cuda compiles and interprets.
+inline constexpr std::string_view kNoDevice = "none";
+
+// "all", "none", or positions among `visible` and beginnings of uuids, with commas; each device
+// once. kInvalidArgument names what fits none.
 Result<std::vector<std::string>> ChooseDevices(const std::vector<DeviceInfo>& visible,
                                                std::string_view text);
 

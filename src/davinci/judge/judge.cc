@@ -187,7 +187,10 @@ Result<std::unique_ptr<Judge>> Judge::Create(const JudgeOptions& options) {
   auto impl = std::make_unique<Impl>();
   impl->options = options;
   const auto visible = gpu::VisibleDevices(*impl->monitor);
-  if (!options.device.empty()) {
+  const bool without_device = options.device == gpu::kNoDevice;
+  if (without_device) {
+    impl->server_options.extra_env.emplace_back("CUDA_VISIBLE_DEVICES", "");
+  } else if (!options.device.empty()) {
     DAVINCI_ASSIGN_OR_RETURN(const auto chosen, gpu::ChooseDevices(visible, options.device));
     impl->device = chosen.front();
   } else if (!visible.empty()) {
@@ -203,7 +206,8 @@ Result<std::unique_ptr<Judge>> Judge::Create(const JudgeOptions& options) {
   server.library = options.worker_library;
   server.triton = options.triton;
   // All processes of this judge see this device and no other.
-  if (visible.size() > 1) server.extra_env.emplace_back("CUDA_VISIBLE_DEVICES", impl->device);
+  if (visible.size() > 1 && !without_device)
+    server.extra_env.emplace_back("CUDA_VISIBLE_DEVICES", impl->device);
   if (const auto cache = CacheDir("bytecode"); cache.ok()) server.bytecode_cache = cache->string();
   server.threads = options.threads > 0
                        ? options.threads
@@ -382,9 +386,10 @@ Result<Evaluation> Judge::EvaluateIn(const EvaluationRequest& request, MemoryBud
     if (evaluation.outcome != Outcome::kOk && !impl_->server->Alive())
       return Unavailable("the fork server ended in the middle of the evaluation; judge again");
     if (job.compile_only)
-      evaluation.provenance["no_device"] = impl_->monitor->devices().empty()
-                                               ? impl_->monitor->absence_reason()
-                                               : "CUDA_VISIBLE_DEVICES hides all devices";
+      evaluation.provenance["no_device"] =
+          impl_->options.device == gpu::kNoDevice ? "no device was to judge"
+          : impl_->monitor->devices().empty()     ? impl_->monitor->absence_reason()
+                                                  : "CUDA_VISIBLE_DEVICES hides all devices";
   }
   json& provenance = evaluation.provenance;
   const Language language =

@@ -32,8 +32,8 @@ struct JudgeOptions {
   std::string python_path;     // folder with davinci_worker and davinci_runtime
   std::string worker_library;  // libdavinci_worker.so
   bool triton = false;         // import Triton before forking
-  std::string device;          // cuda: uuid of the GPU; empty: the first that is visible
-  int threads = 0;  // threads of reference and candidate; 0 = all cores on cpu, one on cuda
+  std::string device;  // cuda: uuid of the GPU; empty: the first that is visible; "none": no GPU
+  int threads = 0;     // threads of reference and candidate; 0 = all cores on cpu, one on cuda
   bool unsafe_no_sandbox = false;  // run untrusted code although no isolation layer is available
   int compile_jobs = 0;            // parallel compilations; 0 = all cores
   // Evaluations at a time, where it is known that many will come: processes for the next ones are

@@ -38,7 +38,7 @@ struct JudgeSettings {
   int in_flight = 0;  // judgements at once; 0 = half the cores, at least one
   int threads = 0;    // of reference and candidate; 0 = all cores
   // The GPUs that judge, as `davinci judge --devices` names them. Named ones judge alone: no model
-  // runs on them.
+  // runs on them. "none": kernels for cuda are compiled and interpreted on the cores.
   std::string devices = "all";
   bool verdict_cache = true;  // take over verdicts about identical questions from earlier runs
   bool unsafe_no_sandbox = false;
