@@ -16,7 +16,7 @@
 #   DAVINCI, MINUTES, GPUS, STAGES   as of tools/train_nano.sh; OUT may be its folder
 #   MODEL      the start: a folder in Hugging Face layout or a GGUF file (default: the newest checkpoint of OUT/sft, else models/davinci-nano)
 #   TARGET     what kernels run on (default: cuda; ci: cpu)
-#   TASKS      tasks to train on (default: 1024)
+#   TASKS      tasks to train on, of operator combinations that supervised training has not seen (default: 1024)
 #   MIXED      share of them with operators in any order, in which a model that knows the usual orders is less sure (default: 0.5)
 #   STEPS      of rl (default: 60); SHORT: of a variant and of library (default: 20)
 #   HELD_OUT   held-out tasks of each split, and so many files of tasks/ and of the import corpus (default: 64)
@@ -87,7 +87,7 @@ start() {
   "$davinci" skills --library "$out/library.db" import skills --exact > /dev/null
   [ $language = triton ] || "$davinci" synth cards --language $language --out "$out/cards/all" > /dev/null
   "$davinci" skills --library "$out/library.db" import "$([ $language = triton ] && echo cards/triton.jsonl || echo "$out/cards/all/cards.jsonl")" --exact > /dev/null
-  tasks_of "$out/tasks/train" "$train_tasks" train 3 --mixed "${MIXED:-0.5}"
+  tasks_of "$out/tasks/train" "$train_tasks" reinforcement 3 --mixed "${MIXED:-0.5}"
   for split in "${splits[@]}"; do
     case $split in
       own) some_of tasks "$out/tasks/own" ;;

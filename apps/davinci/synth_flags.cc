@@ -13,8 +13,9 @@ void AddSampleFlags(CLI::App* command, SampleFlags* flags) {
   command->add_option("--count", flags->count, "tasks (default 100)")
       ->check(CLI::NonNegativeNumber);
   command->add_option("--split", flags->split,
-                      "train (default), or held out by operator combination, family or style: "
-                      "combination, family, style");
+                      "train (default); held out by operator combination, family or style: "
+                      "combination, family, style; or reinforcement: other combinations, for "
+                      "training after the supervised one");
   command->add_option("--seed", flags->seed, "the same seed gives the same tasks (default 0)");
   command->add_option("--pattern", flags->pattern, "one pattern of the grammar alone");
   command
@@ -46,7 +47,10 @@ Result<teacher::RuleSet> RulesNamed(const std::vector<std::string>& names) {
 
 Result<synth::SampleOptions> SampleOptionsOf(const SampleFlags& flags) {
   const auto split = synth::ParseSplit(flags.split);
-  if (!split) return InvalidArgument("--split is one of train, combination, family, style");
+  if (!split)
+    return InvalidArgument(
+        "--split is one of train, combination, family, style, "
+        "reinforcement");
   synth::SampleOptions options;
   options.count = flags.count;
   options.split = *split;

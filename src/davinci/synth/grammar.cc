@@ -360,6 +360,7 @@ Result<Grammar> LoadGrammar(const std::filesystem::path& folder) {
       for (const std::string& family : root.Texts("held_out_families"))
         grammar.held_out_families.insert(family);
       grammar.combination_percent = static_cast<int>(root.Integer("combination_percent", 8));
+      grammar.reinforcement_percent = static_cast<int>(root.Integer("reinforcement_percent", 8));
       DAVINCI_RETURN_IF_ERROR(root.Finish());
     }
   }

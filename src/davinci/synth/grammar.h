@@ -176,6 +176,7 @@ struct Grammar {
   std::array<Budget, kNumBindings> budgets;
   std::set<std::string, std::less<>> held_out_families;  // of operators or patterns
   int combination_percent = 8;
+  int reinforcement_percent = 8;
 };
 
 // Reads operators/*.toml, patterns/*.toml, sizes.toml, inputs.toml and splits.toml below `folder`.

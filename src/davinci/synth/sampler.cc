@@ -209,8 +209,8 @@ fingerprint::SignatureIndex ContaminationOf(const std::vector<std::string>& text
 }
 
 std::optional<SplitKind> ParseSplit(std::string_view name) {
-  for (const SplitKind split :
-       {SplitKind::kTrain, SplitKind::kCombination, SplitKind::kFamily, SplitKind::kStyle})
+  for (const SplitKind split : {SplitKind::kTrain, SplitKind::kCombination, SplitKind::kFamily,
+                                SplitKind::kStyle, SplitKind::kReinforcement})
     if (SplitName(split) == name) return split;
   return std::nullopt;
 }
@@ -225,6 +225,8 @@ std::string_view SplitName(SplitKind split) {
       return "family";
     case SplitKind::kStyle:
       return "style";
+    case SplitKind::kReinforcement:
+      return "reinforcement";
   }
   return "";
 }
@@ -240,12 +242,13 @@ std::optional<SplitKind> SplitOf(const Grammar& grammar, const Graph& graph, con
     family = family || grammar.held_out_families.contains(node.op->family);
     if (!node.op->view) distinct.insert(node.op->name);
   }
-  const bool combination =
-      !family && distinct.size() >= 2 &&
-      graph.CombinationHash() % 100 < static_cast<uint64_t>(grammar.combination_percent);
-  if (family + combination + style.held_out > 1) return std::nullopt;
+  const auto part = static_cast<int>(graph.CombinationHash() % 100);
+  const bool held_out = !family && distinct.size() >= 2 &&
+                        part < grammar.combination_percent + grammar.reinforcement_percent;
+  if (family + held_out + style.held_out > 1) return std::nullopt;
   if (family) return SplitKind::kFamily;
-  if (combination) return SplitKind::kCombination;
+  if (held_out)
+    return part < grammar.combination_percent ? SplitKind::kCombination : SplitKind::kReinforcement;
   return style.held_out ? SplitKind::kStyle : SplitKind::kTrain;
 }
 

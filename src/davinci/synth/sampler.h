@@ -4,10 +4,11 @@
 // by one, so the tasks are the same for any number of threads.
 //
 // Splits are disjoint by construction:
-//   train        no held-out family, combination or style
-//   combination  the multiset of operators is held out (by its hash); families and style as train
-//   family       a pattern of a held-out family; style as train
-//   style        a held-out style; families and combinations as train
+//   train          no held-out family, combination or style
+//   combination    the multiset of operators is held out (by its hash); families and style as train
+//   family         a pattern of a held-out family; style as train
+//   style          a held-out style; families and combinations as train
+//   reinforcement  as combination, of other multisets: for training after the supervised one
 #pragma once
 
 #include <filesystem>
@@ -23,7 +24,7 @@
 
 namespace davinci::synth {
 
-enum class SplitKind { kTrain, kCombination, kFamily, kStyle };
+enum class SplitKind { kTrain, kCombination, kFamily, kStyle, kReinforcement };
 std::optional<SplitKind> ParseSplit(std::string_view name);
 std::string_view SplitName(SplitKind split);
 // "several" where a task is held out in two ways at once.

@@ -194,6 +194,13 @@ TEST(Sampler, SplitsAreDisjoint) {
   std::set<uint64_t> held;
   for (const SampledTask& task : Sample(150, SplitKind::kCombination, 5, 2))
     held.insert(task.graph.CombinationHash());
+  std::set<uint64_t> reinforced;
+  for (const SampledTask& task : Sample(60, SplitKind::kReinforcement, 5, 2)) {
+    EXPECT_FALSE(held.contains(task.graph.CombinationHash())) << task.id;
+    EXPECT_FALSE(task.style->held_out);
+    reinforced.insert(task.graph.CombinationHash());
+  }
+  held.merge(reinforced);
   for (const SampledTask& task : Sample(600, SplitKind::kTrain, 5, 2)) {
     EXPECT_FALSE(held.contains(task.graph.CombinationHash()) &&
                  task.graph.OperatorSequence().size() > 1)
