@@ -1,5 +1,5 @@
-// Replays recorded trials of the judge (judge/trial.h) and says where one of them asks or decides
-// otherwise.
+// Replays recorded trials of the judge (judge/recorded_trial.h) and says where one of them asks or
+// decides otherwise.
 //
 //   transcript_replay [--accept | --tampered] [--schema FILE] FOLDER…
 //
@@ -24,7 +24,7 @@
 #include "davinci/base/clock.h"
 #include "davinci/base/files.h"
 #include "davinci/base/utf8.h"
-#include "davinci/judge/trial.h"
+#include "davinci/judge/recorded_trial.h"
 #include "json_schema.h"
 
 namespace {

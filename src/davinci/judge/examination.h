@@ -20,12 +20,12 @@
 #include "davinci/judge/oracle.h"
 #include "davinci/judge/output_arena.h"
 #include "davinci/judge/protocol.h"
-#include "davinci/judge/request.h"
 #include "davinci/judge/runner.h"
 #include "davinci/judge/runner_pool.h"
 #include "davinci/judge/session.h"
 #include "davinci/judge/slow_calls.h"
 #include "davinci/judge/timing_cores.h"
+#include "davinci/judge/trial.h"
 #include "davinci/stats/paired_ratio.h"
 #include "davinci/stats/roofline.h"
 #include "davinci/stats/stopping_criterion.h"
@@ -43,20 +43,6 @@ inline constexpr double kSpinSeconds = 0.05;
 // The stage that waits for the candidate's module and constructs it.
 inline constexpr char kBuildingStage[] = "building";
 
-// A request as it is examined.
-struct Job : EvaluationRequest {
-  // Target cuda on a machine without a GPU; `target` is then the CPU on which kernels are
-  // interpreted.
-  bool compile_only = false;
-  int compile_only_arch =
-      90;  // compute capability that kernels are compiled for then, major * 10 + minor
-  int compile_only_try = 0;  // 0: at the task's own size where it fits, then at ever smaller ones
-  // True keeps the candidate out of processes that serve others (shared_process.h).
-  bool alone = false;
-  // Whose sizes the reference is traced at: a device's on a machine without one, too.
-  std::optional<Target> sizes_of = std::nullopt;
-};
-
 class Examination {
  public:
   // `budget`: more of the device's memory than estimated, or all of it, after it ran out.
@@ -73,19 +59,12 @@ class Examination {
   Result<nlohmann::json> Trace();
 
  private:
-  struct Pair {
-    CallResult baseline;
-    CallResult candidate;
-    // cuda: writing the inputs and cooling the caches, by turn; of windows by Side
-    int64_t publish_ns[2] = {};
-    int launch = 0;
-  };
   // A pair while it is measured.
   struct PairUnderWay {
     Timed* order[2] = {};
     bool full_check = false;
     Arming arming[2];  // by turn
-    Pair calls;
+    TimedPair calls;
     nlohmann::json layouts[2];  // by Side
     nlohmann::json verified;    // what the oracle says after the second call
 
@@ -100,7 +79,7 @@ class Examination {
   double RecordSeconds(const CallResult& call) const;
   // One pair on inputs of `distribution`; `into`: where its times go, if anywhere.
   Result<bool> MeasurePair(bool baseline_first, const std::string& distribution, bool full_check,
-                           std::vector<Pair>* into);
+                           std::vector<TimedPair>* into);
   // Inputs drawn for this call only, as arguments of a call.
   Result<std::string> DrawnInputs(const std::string& distribution);
   Result<bool> ArmBoth(PairUnderWay* pair, const std::string& args);
@@ -128,15 +107,7 @@ class Examination {
   std::vector<stats::PairedSample> HostSamples();
   stats::PairedRatio WithinLoad(const stats::PairedRatio& ratio,
                                 const stats::PairedRatioOptions& options);
-  // On cuda (examination_windows.cc): several calls, or none of them, between two readings of our
-  // clock.
-  struct WindowKind {
-    int calls = 1;
-    bool flush = false;  // the L2 before each call, by the runner
-    bool idle = false;   // each call from an idle queue
-    double hold_seconds = 0;
-    bool empty = false;
-  };
+  // On cuda (examination_windows.cc).
   Status BindBuffers();
   // Does a call leave something in buffers that the next begins with?
   bool KeepsState() const;
@@ -149,31 +120,31 @@ class Examination {
   uint64_t NextSeed();
   Result<bool> WarmWindows();
   Result<bool> MeasureWindows(const WindowKind& kind, bool baseline_first, bool full_check,
-                              std::vector<Pair>* into);
+                              std::vector<TimedPair>* into);
   // The two halves of a window: its process prepares its arguments; it is let go.
   void BeginWindow(Timed* timed, const WindowKind& kind, const nlohmann::json& drawn);
   Result<CallResult> FinishWindow(Timed* timed, const WindowKind& kind, const nlohmann::json& drawn,
-                                  Pair* pair);
+                                  TimedPair* pair);
   Result<CallResult> CallWindow(Timed* timed, const WindowKind& kind, uint64_t seed);
   nlohmann::json ArmWindow(Timed* timed, const WindowKind& kind, const nlohmann::json& args);
   Result<bool> LookAtWindow(Timed* timed, const WindowKind& kind, CallResult* call,
                             nlohmann::json* layouts);
-  Result<bool> VerifyWindow(const Pair& pair, const nlohmann::json (&layouts)[2], bool last_is_ours,
-                            bool full_check);
+  Result<bool> VerifyWindow(const TimedPair& pair, const nlohmann::json (&layouts)[2],
+                            bool last_is_ours, bool full_check);
   bool ReturnsOneMemory(const CallResult& call, const VariantFacts& facts) const;
   Status MeasureFirstCall();
   // What the first call of a process that was stopped takes beyond the next; 0 where not measured.
   double FirstCallSeconds() const;
   // What corroborates: calls alone, and from an idle queue, where they are due.
   Result<bool> Corroborate(bool baseline_first);
-  std::vector<double> WindowSeconds(const std::vector<Pair>& pairs, const WindowKind& kind,
+  std::vector<double> WindowSeconds(const std::vector<TimedPair>& pairs, const WindowKind& kind,
                                     Side side) const;
-  std::vector<stats::PairedSample> WindowSamples(const std::vector<Pair>& pairs,
+  std::vector<stats::PairedSample> WindowSamples(const std::vector<TimedPair>& pairs,
                                                  const WindowKind& kind, double to_candidate = 0,
                                                  double to_baseline = 0) const;
   // In a full queue, with what is charged and the hosts' pace.
   std::vector<stats::PairedSample> SamplesOfRecord() const;
-  double AfterDone(const std::vector<Pair>& pairs, const WindowKind& kind) const;
+  double AfterDone(const std::vector<TimedPair>& pairs, const WindowKind& kind) const;
   void ChargeWindows();
   // Measures more windows of one call and more latencies, and decides the charge by them.
   Result<bool> ConfirmCharge();
@@ -203,8 +174,8 @@ class Examination {
   double AllowedArming(double call_seconds) const;
   std::optional<Failure> CheckArming(double call_seconds);
   std::optional<Failure> CheckIdleDevice(double call_seconds);
-  // Every stage: a Status is ours or bad input; `true` means go on; `false` means failure_ holds
-  // the verdict.
+  // Every stage: a Status is ours or bad input; `true` means go on; `false` means report.failure
+  // holds the verdict.
   Result<Evaluation> Contained(Result<Evaluation> (Examination::*examine)());
   Result<Evaluation> Examine();
   Result<Evaluation> ExamineCompileOnly();
@@ -242,20 +213,15 @@ class Examination {
     stats::StopDecision decision;
     std::vector<stats::PairedSample> samples;
   };
-  // Pairs (pairs_, stress_pairs_) until the stopping criterion is content.
+  // Pairs until the stopping criterion is content.
   Result<std::optional<TimingPhase>> MeasurePhase(const TimingPlan& timing);
   Result<bool> CheckOtherWeights();
-  // Several launches (examination_launches.cc): the current one is session_->baseline, candidate_
-  // and candidate_home_; the others are parked in launches_.
-  struct Launch {
-    PrewarmedRunner home;  // of the candidate; removed after its process is gone
-    Timed baseline;
-    Timed candidate;
-  };
+  // Several launches (examination_launches.cc): the current one is trial_.session->baseline
+  // and trial_.candidate; the others are parked.
   bool MayLaunchMore();
   // As many as the protocol asks for, loaded and warm, where they are cheap; the first is current.
   Result<bool> LaunchMore();
-  // False: it did not load, or failure_ holds the verdict.
+  // False: it did not load, or report.failure holds the verdict.
   Result<bool> StartLaunch(size_t launch);
   Result<bool> WarmLaunch();
   void UseLaunch(size_t launch);
@@ -391,12 +357,7 @@ class Examination {
   std::string DeviceKey() const;
   void Stage(std::string_view name);
 
-  const JudgeContext& context_;
-  const Job& job_;
-  const task::Task& task_;
-  const Protocol& protocol_;
-  const MemoryBudget budget_;
-  bool IsAlone() const { return budget_ == MemoryBudget::kAll; }
+  bool IsAlone() const { return trial_.budget == MemoryBudget::kAll; }
 
   // The device, outside of timing: held while loading, drawing, comparing or checking there.
   // A holder gives way to evaluations that wait to be timed.
@@ -404,78 +365,7 @@ class Examination {
   // Tells the progress callback that another process has the device.
   gpu::LeaseRequest DeviceRequest(gpu::LeaseMode mode, std::string_view what) const;
 
-  Stopwatch watch_;
-  double stage_started_ = 0;
-  std::string stage_;
-  nlohmann::json stage_seconds_ = nlohmann::json::object();
-
-  std::unique_ptr<Session> session_;
-  bool claimed_ = false;            // the pool expects a Return()
-  PrewarmedRunner candidate_home_;  // its scratch folder; the runner itself is candidate_.runner
-  gpu::DeviceLease device_users_;
-  gpu::DeviceLease share_;
-  uint64_t secret_seed_ = SecretSeed();  // published with the verdict, after the fact
-  SecretStream secret_{secret_seed_};
-  std::string last_args_;
-  Timed candidate_;
-  std::vector<Launch> launches_ = std::vector<Launch>(1);  // that of launch_ is empty
-  size_t launch_ = 0;
-  task::LocalImports candidate_imports_;
-  mutable std::optional<bool> text_may_share_;  // MayShareProcess(), once it was asked
-  int served_ = 0;                           // candidates that its process served before this one
-  int64_t said_before_ = 0;                  // bytes that it had written by then
-  std::map<int, nlohmann::json> handovers_;  // by variant; see KeepHandover()
-  std::optional<Answer> loaded_;             // what came of loading the candidate, once asked
-  bool uses_triton_ = false;
-  int gate_variant_ = -1;  // whose first call has been gated
-  int64_t current_shift_[2] = {0, 0};
-  std::optional<nlohmann::json> drawn_;     // of the next pair, whose inputs are drawn already
-  std::string next_distribution_ = "task";  // of the next pair; decided before they are drawn
-  std::vector<std::string> stress_;         // other distributions on which it was correct
-  uint64_t call_seed_ = 0;  // of random numbers in calls with the inputs drawn last; known after GO
-
-  bool candidate_shares_outputs_ = false;  // in some call, although the reference does not
-  int reweighs_ = 0;                       // weights written to since the candidate's first call
-  bool right_since_reweigh_ = true;
-  double baseline_seconds_ = 0;
-  struct Waking {
-    double cpu_seconds = 0;
-    double main_cpu_seconds = 0;
-    double wall_seconds = 0;  // until all of them stood
-  } waking_;                  // zeros where the candidate has no more threads than the baseline
-  std::vector<Pair> pairs_;
-  WindowKind full_queue_;
-  WindowKind from_idle_;
-  WindowKind alone_;
-  bool one_memory_ = false;  // calls of a window return the same memory: one call to a window
-  std::vector<int64_t> window_shifts_[2];
-  std::vector<uint64_t> ahead_;  // seeds of inputs that the oracle has drawn
-  std::vector<Pair> latency_pairs_;
-  // Of the baseline, beside those, of another number of calls (MeasureFirstCall).
-  std::vector<stats::WindowReading> first_call_windows_;
-  std::vector<Pair> alone_pairs_;
-  int window_pairs_ = 0;  // of record or not
-  // Seconds of timing by what they went to: draw, arm, publish, call, look, verify.
-  std::map<std::string, double> spent_;
-  std::optional<TimingCores::Taken> timing_cores_;  // while pairs are timed on a device
-  double window_charge_ = 0;                        // seconds added to every call of the candidate
-  double latency_charge_ = 0;
-  bool charge_in_doubt_ = false;    // stats::ChargeIsInDoubt()
-  stats::HostPace host_pace_;       // seconds added to every call where a window holds one
-  std::vector<Pair> stress_pairs_;  // on inputs of other distributions; of no record
-  int64_t overhead_ns_ = 0;
-  int64_t usual_wait_ns_ = 0;  // of all threads for a core, in a call that nothing held up
-  bool undisturbed_ = true;    // the samples are of such calls only
-  double arm_charge_ = 0;      // seconds added to every call of the candidate
-  double arm_doubt_ = 0;       // … and so many more, if noise hid them
-  int64_t tail_cpu_ns_ = 0;    // CPU time the baseline itself spends after DONE
-  nlohmann::json compile_only_report_ = nlohmann::json::object();
-  // Why correctness could not be decided; nothing while it could.
-  std::optional<CompileOnlyEvidence::Blocked> compile_only_blocked_;
-  nlohmann::json admission_;  // of the task, once known
-  std::optional<Failure> failure_;
-  Evidence evidence_;
-  Evaluation evaluation_;
+  Trial trial_;
 };
 
 // That the oracle spent on what it answers.

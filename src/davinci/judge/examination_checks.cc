@@ -69,11 +69,11 @@ std::string WhereInAnswer(const VariantFacts& facts, size_t part, size_t num_par
 Result<json> Examination::Prepare(const std::string& distribution, int variant, bool truth,
                                   std::optional<uint64_t> seed) {
   DAVINCI_ASSIGN_OR_RETURN(
-      auto prepared, session_->oracle->Ask(PrepareRequest(distribution, variant, truth,
-                                                          seed ? *seed : secret_.Next() >> 1)));
+      auto prepared, trial_.session->oracle->Ask(PrepareRequest(
+                         distribution, variant, truth, seed ? *seed : trial_.secret.Next() >> 1)));
   if (const auto peak = prepared.ok.find("peak_bytes"); peak != prepared.ok.end())
     DeviceMemory().oracle_peak_bytes = *peak;
-  call_seed_ = prepared.ok.at("call_seed");
+  trial_.inputs.call_seed = prepared.ok.at("call_seed");
   return prepared.ok;
 }
 
@@ -87,33 +87,34 @@ json Examination::PrepareRequest(const std::string& distribution, int variant, b
 }
 
 Status Examination::ShareDevice() {
-  if (share_.held()) {
-    if (!context_.leases->ExclusiveIsDue(DeviceKey())) return Status::Ok();
-    share_.Release();
+  if (trial_.device.share.held()) {
+    if (!trial_.context.leases->ExclusiveIsDue(DeviceKey())) return Status::Ok();
+    trial_.device.share.Release();
   }
-  DAVINCI_ASSIGN_OR_RETURN(
-      share_,
-      context_.leases->Acquire(DeviceKey(), DeviceRequest(gpu::LeaseMode::kShared, "checking")));
+  DAVINCI_ASSIGN_OR_RETURN(trial_.device.share,
+                           trial_.context.leases->Acquire(
+                               DeviceKey(), DeviceRequest(gpu::LeaseMode::kShared, "checking")));
   return Status::Ok();
 }
 
 gpu::LeaseRequest Examination::DeviceRequest(gpu::LeaseMode mode, std::string_view what) const {
   gpu::LeaseRequest request;
   request.mode = mode;
-  request.purpose = fmt::format("{} {}", what, job_.candidate_path);
-  if (job_.progress)
+  request.purpose = fmt::format("{} {}", what, trial_.job.candidate_path);
+  if (trial_.job.progress)
     request.on_wait = [this](const std::string& holder) {
-      job_.progress(fmt::format("{}: another process has the device{}{}", stage_,
-                                holder.empty() ? "" : "; timed last: ", holder));
+      trial_.job.progress(fmt::format("{}: another process has the device{}{}", trial_.clock.stage,
+                                      holder.empty() ? "" : "; timed last: ", holder));
     };
   return request;
 }
 
 json Examination::ArmMessage(Timed* timed, const VariantFacts& facts, const std::string& args) {
   // Pointers rotate unpredictably: a slot says nothing about contents.
-  const auto slot = static_cast<int64_t>(secret_.Below(static_cast<uint64_t>(facts.num_slots)));
-  current_shift_[static_cast<int>(timed->side)] = slot * facts.slot_bytes;
-  if (timed->side == Side::kCandidate) last_args_ = args;
+  const auto slot =
+      static_cast<int64_t>(trial_.secret.Below(static_cast<uint64_t>(facts.num_slots)));
+  trial_.inputs.shift[static_cast<int>(timed->side)] = slot * facts.slot_bytes;
+  if (timed->side == Side::kCandidate) trial_.inputs.last_args = args;
   json message = {{"op", "arm"}, {"shift", slot * facts.slot_bytes}, {"args", args}};
   if (facts.reseed_calls) message["seeded"] = true;
   return message;
@@ -122,7 +123,7 @@ json Examination::ArmMessage(Timed* timed, const VariantFacts& facts, const std:
 json Examination::PublishRequest(const Timed& timed, const VariantFacts& facts) const {
   return {{"op", "publish"},
           {"name", timed.name},
-          {"shift", current_shift_[static_cast<int>(timed.side)]},
+          {"shift", trial_.inputs.shift[static_cast<int>(timed.side)]},
           {"slot_bytes", facts.slot_bytes}};
 }
 
@@ -140,29 +141,30 @@ Result<CallResult> Examination::CallPublished(Timed* timed, bool gated) {
   options.timeout_seconds = CallTimeout();
   if (timed->side == Side::kBaseline && BaselineCompiles())  // at the first call of a shape
     options.timeout_seconds =
-        std::max(options.timeout_seconds, protocol_.baseline_compile_timeout_seconds);
-  options.spin_seconds = job_.target == Target::kCuda ? kSpinSeconds : 0.0;
-  options.bind_to_last_core = job_.target == Target::kCpu;
-  if (session_->facts[0] && session_->facts[0].value().reseed_calls) options.seed = call_seed_;
+        std::max(options.timeout_seconds, trial_.protocol.baseline_compile_timeout_seconds);
+  options.spin_seconds = trial_.job.target == Target::kCuda ? kSpinSeconds : 0.0;
+  options.bind_to_last_core = trial_.job.target == Target::kCpu;
+  if (trial_.session->facts[0] && trial_.session->facts[0].value().reseed_calls)
+    options.seed = trial_.inputs.call_seed;
   Status shared = Status::Ok();
   std::shared_ptr<const SlowCall> slow;
-  if (share_.held()) {
+  if (trial_.device.share.held()) {
     // A candidate that compiles for long must not keep the device from those who wait to be timed.
     options.on_slow = [&] {
-      share_.Release();
-      if (job_.target == Target::kCuda) slow = context_.slow_calls->Add(DeviceKey());
+      trial_.device.share.Release();
+      if (trial_.job.target == Target::kCuda) slow = trial_.context.slow_calls->Add(DeviceKey());
     };
     options.while_slow = [&] { return slow ? KeepsDeviceBusy(*slow) : std::nullopt; };
     if (gated) {
-      options.on_compile = [&] { share_.Release(); };
+      options.on_compile = [&] { trial_.device.share.Release(); };
       options.on_gate = [&] { shared = ShareDevice(); };
       options.spin_seconds = 0;
     }
   }
   // Threads of the oracle's parallel loops look for more work for some milliseconds, on cores that
   // the call needs.
-  worker::Process& oracle = session_->oracle->process();
-  const bool hush = job_.target == Target::kCpu;
+  worker::Process& oracle = trial_.session->oracle->process();
+  const bool hush = trial_.job.target == Target::kCpu;
   if (hush) DAVINCI_RETURN_IF_ERROR(oracle.Freeze());
   CallResult call = timed->runner->Call(options);
   if (hush) DAVINCI_RETURN_IF_ERROR(oracle.Thaw());
@@ -175,34 +177,34 @@ Result<CallResult> Examination::Call(Timed* timed, int variant, const std::strin
   DAVINCI_ASSIGN_OR_RETURN(const VariantFacts* facts, Facts(variant));
   json message = ArmMessage(timed, *facts, args);
   // Triton compiles at the first call of a shape: while it does, others may be timed.
-  const bool gated = timed->side == Side::kCandidate && gate_variant_ != variant && uses_triton_ &&
-                     job_.target == Target::kCuda;
+  const bool gated = timed->side == Side::kCandidate && trial_.candidate.gate_variant != variant &&
+                     trial_.candidate.uses_triton && trial_.job.target == Target::kCuda;
   if (gated) {
     message["gate"] = true;
-    gate_variant_ = variant;
+    trial_.candidate.gate_variant = variant;
   }
   CallResult call;
   call.failure = timed->runner->AskFrozen(message, CallTimeout()).failure;
   if (call.failure) return call;
-  DAVINCI_RETURN_IF_ERROR(session_->oracle->Ask(PublishRequest(*timed, *facts)).status());
+  DAVINCI_RETURN_IF_ERROR(trial_.session->oracle->Ask(PublishRequest(*timed, *facts)).status());
   return CallPublished(timed, gated);
 }
 
 std::optional<Failure> Examination::Locate(const Timed& timed, CallResult* call, int variant,
                                            json* layout) {
   if (call->failure) return call->failure;
-  const VariantFacts& facts = session_->facts[static_cast<size_t>(variant)].value();
+  const VariantFacts& facts = trial_.session->facts[static_cast<size_t>(variant)].value();
   if (auto failure = CheckSignature(call->structure, call->outputs, facts.structure, facts.outputs,
-                                    TargetName(job_.target)))
+                                    TargetName(trial_.job.target)))
     return failure;
-  const bool on_host = job_.target == Target::kCpu;
+  const bool on_host = trial_.job.target == Target::kCpu;
   const worker::Process& process = timed.runner->process();
   std::vector<OutputTensor> own;
   for (const size_t i : NotLent(call->outputs, facts)) own.push_back(call->outputs[i]);
   if (on_host && timed.side == Side::kCandidate)  // before they are read
     call->unwritten_pages = process.UnwrittenPages(Ranges(own));
   if (on_host)
-    if (auto failure = session_->arena.Collect(process, timed.side, call->outputs, layout))
+    if (auto failure = trial_.session->arena.Collect(process, timed.side, call->outputs, layout))
       return failure;
   if (timed.side == Side::kCandidate) LookAtMemory(call->outputs, facts);
   if (on_host) return std::nullopt;
@@ -239,30 +241,30 @@ std::vector<std::pair<uint64_t, uint64_t>> Examination::Ranges(
 // exported to it.
 void Examination::LookAtMemory(const std::vector<OutputTensor>& outputs,
                                const VariantFacts& facts) {
-  const bool on_host = job_.target == Target::kCpu;
-  const worker::Process& process = candidate_.runner->process();
+  const bool on_host = trial_.job.target == Target::kCpu;
+  const worker::Process& process = trial_.candidate.timed.runner->process();
   const std::vector<size_t> own = NotLent(outputs, facts);
   std::vector<OutputTensor> kept;
   for (const size_t i : own) {
     kept.push_back(outputs[i]);
-    if (OverlapsItself(outputs[i])) candidate_shares_outputs_ = true;
+    if (OverlapsItself(outputs[i])) trial_.candidate.shares_outputs = true;
     for (size_t j = 0; j < outputs.size(); ++j) {
       if (NumElements(outputs[j]) == 0 || outputs[j].value) continue;
       const bool begin_alike =
           facts.begins[i] != facts.begins[j] && outputs[i].address == outputs[j].address;
       if (begin_alike || (facts.regions[i] != facts.regions[j] && Overlap(outputs[i], outputs[j])))
-        candidate_shares_outputs_ = true;
+        trial_.candidate.shares_outputs = true;
     }
   }
   if (!on_host) return;
-  if (process.SharesMemory(Ranges(kept))) candidate_shares_outputs_ = true;
-  if (candidate_shares_outputs_) return;
+  if (process.SharesMemory(Ranges(kept))) trial_.candidate.shares_outputs = true;
+  if (trial_.candidate.shares_outputs) return;
   for (const OutputTensor& output : kept) {
     const int64_t elements = NumElements(output);
     const auto size = static_cast<uint64_t>(ElementBytes(output.dtype));
     std::vector<uint64_t> places;
     for (int k = 0; k < kOverwritten; ++k) {
-      uint64_t at = secret_.Below(static_cast<uint64_t>(elements));
+      uint64_t at = trial_.secret.Below(static_cast<uint64_t>(elements));
       uint64_t address = output.address;
       for (size_t d = output.shape.size(); d-- > 0;) {
         const auto n = static_cast<uint64_t>(output.shape[d]);
@@ -271,7 +273,7 @@ void Examination::LookAtMemory(const std::vector<OutputTensor>& outputs,
       }
       places.push_back(address);
     }
-    if (!process.FillPieces(places, size, kOverwriteByte)) candidate_shares_outputs_ = true;
+    if (!process.FillPieces(places, size, kOverwriteByte)) trial_.candidate.shares_outputs = true;
   }
 }
 
@@ -286,13 +288,14 @@ std::vector<size_t> Examination::NotLent(const std::vector<OutputTensor>& output
 json Examination::SettleRequest(const Timed& timed, const VariantFacts& facts, const json& layout,
                                 const std::vector<OutputTensor>& outputs) {
   json request = {{"op", "settle"}, {"outputs", layout}};
-  if (timed.side == Side::kCandidate && !candidate_shares_outputs_)
-    request["overwrite"] = {{"seed", secret_.Next() >> 1}, {"which", NotLent(outputs, facts)}};
+  if (timed.side == Side::kCandidate && !trial_.candidate.shares_outputs)
+    request["overwrite"] = {{"seed", trial_.secret.Next() >> 1},
+                            {"which", NotLent(outputs, facts)}};
   return request;
 }
 
 std::optional<Failure> Examination::SharedOutput() const {
-  if (!candidate_shares_outputs_) return std::nullopt;
+  if (!trial_.candidate.shares_outputs) return std::nullopt;
   return Broken(Rule::kSharedOutput,
                 "an output lies in memory that it shares with the inputs, with itself or with "
                 "another output, or that cannot be written to; the reference returns memory of "
@@ -300,7 +303,7 @@ std::optional<Failure> Examination::SharedOutput() const {
 }
 
 Result<std::optional<Failure>> Examination::Unreadable(const Status& status) {
-  if (session_->oracle->process().WaitForDeath()) return status;
+  if (trial_.session->oracle->process().WaitForDeath()) return status;
   return std::optional<Failure>(
       Broken(Rule::kUnreadableOutput,
              "an output has no readable device memory behind it; return an ordinary tensor (" +
@@ -310,9 +313,10 @@ Result<std::optional<Failure>> Examination::Unreadable(const Status& status) {
 Result<std::optional<Failure>> Examination::Collect(Timed* timed, CallResult* call, int variant,
                                                     json* layout) {
   std::optional<Failure> failure = Locate(*timed, call, variant, layout);
-  if (failure || job_.target == Target::kCpu) return failure;
-  const VariantFacts& facts = session_->facts[static_cast<size_t>(variant)].value();
-  const auto settled = session_->oracle->Ask(SettleRequest(*timed, facts, *layout, call->outputs));
+  if (failure || trial_.job.target == Target::kCpu) return failure;
+  const VariantFacts& facts = trial_.session->facts[static_cast<size_t>(variant)].value();
+  const auto settled =
+      trial_.session->oracle->Ask(SettleRequest(*timed, facts, *layout, call->outputs));
   if (!settled.ok()) return Unreadable(settled.status());
   return failure;
 }
@@ -334,16 +338,17 @@ json Examination::VerifyRequest(const json& layout, const json& baseline_layout,
   json request = {{"op", "verify"},
                   {"outputs", layout},
                   {"truth", against_truth},
-                  {"settled", samples_are_the_candidates && job_.target == Target::kCuda}};
+                  {"settled", samples_are_the_candidates && trial_.job.target == Target::kCuda}};
   if (!baseline_layout.is_null()) request["baseline"] = baseline_layout;
-  request["left"] = {{"outputs", InputsOf(candidate_)}, {"baseline", InputsOf(session_->baseline)}};
-  if (!session_->reference_mutates && !task_.config.inplace)
-    request["intact"] = InputsOf(candidate_);
+  request["left"] = {{"outputs", InputsOf(trial_.candidate.timed)},
+                     {"baseline", InputsOf(trial_.session->baseline)}};
+  if (!trial_.session->reference_mutates && !trial_.task.config.inplace)
+    request["intact"] = InputsOf(trial_.candidate.timed);
   return request;
 }
 
 json Examination::InputsOf(const Timed& timed) const {
-  return {{"name", timed.name}, {"shift", current_shift_[static_cast<int>(timed.side)]}};
+  return {{"name", timed.name}, {"shift", trial_.inputs.shift[static_cast<int>(timed.side)]}};
 }
 
 json Examination::CompareRequest(const Timed& timed, const json& layout) const {
@@ -361,7 +366,7 @@ json Examination::Verified(const json& found, std::optional<Failure>* broken) {
 }
 
 std::optional<Failure> Examination::CheckOutside(const Timed& timed) const {
-  if (SharesProcess() && timed.side == Side::kCandidate && !job_.compile_only)
+  if (SharesProcess() && timed.side == Side::kCandidate && !trial_.job.compile_only)
     if (auto helpers = HelperProcesses()) return helpers;
   if (timed.outside_cpu_ns.empty()) return std::nullopt;
   const int64_t worst = timed.outside_cpu_ns.back();
@@ -380,17 +385,17 @@ Failure Examination::MismatchFailure(const json& comparison, const std::string& 
                                      int variant) const {
   Failure failure;
   failure.outcome = Outcome::kMismatch;
-  failure.evidence.mismatch = {comparison, distribution, variant, reweighs_};
+  failure.evidence.mismatch = {comparison, distribution, variant, trial_.weights.count};
   const json& outputs = comparison.at("outputs");
   for (size_t i = 0; i < outputs.size(); ++i) {
     const json& o = outputs[i];
     if (o.value("passed", false)) continue;
-    const std::string where =
-        WhereInAnswer(session_->facts[static_cast<size_t>(variant)].value(), i, outputs.size());
+    const std::string where = WhereInAnswer(
+        trial_.session->facts[static_cast<size_t>(variant)].value(), i, outputs.size());
     std::string shapes;
     if (variant > 0)
       shapes = fmt::format(" with {}",
-                           JsonText(task_.config.variants[static_cast<size_t>(variant - 1)]));
+                           JsonText(trial_.task.config.variants[static_cast<size_t>(variant - 1)]));
     else if (Shrunk() != nullptr)
       shapes = fmt::format(" with {}", JsonText(Shrunk()->at("set")));
     const std::string inputs =
@@ -417,7 +422,7 @@ Failure Examination::MismatchFailure(const json& comparison, const std::string& 
                       JsonText(o["worst"]["error"]), JsonText(o["worst"]["tolerance"]));
     break;
   }
-  if (!right_since_reweigh_)
+  if (!trial_.weights.right_since)
     failure.message +=
         "; its weights had been written to since it was last right, so if it keeps something "
         "computed from them: that has to be computed in every call, or kept together with their "
@@ -427,12 +432,12 @@ Failure Examination::MismatchFailure(const json& comparison, const std::string& 
 
 Result<std::optional<Failure>> Examination::Reweigh(std::optional<uint64_t> seed) {
   using Maybe = std::optional<Failure>;
-  const std::string matched = evaluation_.provenance.value("weights", "");
-  if (matched.empty() || protocol_.published) return Maybe();
-  DAVINCI_ASSIGN_OR_RETURN(auto drawn,
-                           session_->oracle->Ask({{"op", "reweigh"},
-                                                  {"seed", seed ? *seed : secret_.Next() >> 1},
-                                                  {"buffers", matched == "names"}}));
+  const std::string matched = trial_.report.evaluation.provenance.value("weights", "");
+  if (matched.empty() || trial_.protocol.published) return Maybe();
+  DAVINCI_ASSIGN_OR_RETURN(
+      auto drawn, trial_.session->oracle->Ask({{"op", "reweigh"},
+                                               {"seed", seed ? *seed : trial_.secret.Next() >> 1},
+                                               {"buffers", matched == "names"}}));
   if (!drawn.ok.at("changed").get<bool>()) return Maybe();
   json message = drawn.ok;
   message["op"] = "state";
@@ -442,27 +447,28 @@ Result<std::optional<Failure>> Examination::Reweigh(std::optional<uint64_t> seed
   // The baseline first: the candidate could write into what both read.
   for (const Side side : {Side::kBaseline, Side::kCandidate}) {
     for (const Timed* timed : TimedOf(side)) {
-      const Answer copied = timed->runner->AskFrozen(message, protocol_.load_timeout_seconds, fds);
+      const Answer copied =
+          timed->runner->AskFrozen(message, trial_.protocol.load_timeout_seconds, fds);
       if (!copied.failure) continue;
       if (side == Side::kCandidate) return Maybe(copied.failure);
       return Internal(copied.failure->message);
     }
   }
-  ++reweighs_;
-  right_since_reweigh_ = false;
+  ++trial_.weights.count;
+  trial_.weights.right_since = false;
   return Maybe();
 }
 
 Result<json> Examination::PrepareCheck(const CheckStep& step, int variant) {
-  const size_t position = evidence_.checks.value().size();
+  const size_t position = trial_.report.evidence.checks.value().size();
   json request = PrepareRequest(
       step.distribution, variant, true,
-      session_->CheckSeed(fmt::format("{} {} {}", protocol_.name, position, variant)));
+      trial_.session->CheckSeed(fmt::format("{} {} {}", trial_.protocol.name, position, variant)));
   request["keep"] = true;
-  DAVINCI_ASSIGN_OR_RETURN(auto prepared, session_->oracle->Ask(request));
+  DAVINCI_ASSIGN_OR_RETURN(auto prepared, trial_.session->oracle->Ask(request));
   if (const auto peak = prepared.ok.find("peak_bytes"); peak != prepared.ok.end())
     DeviceMemory().oracle_peak_bytes = *peak;
-  call_seed_ = prepared.ok.at("call_seed");
+  trial_.inputs.call_seed = prepared.ok.at("call_seed");
   return prepared.ok;
 }
 
@@ -473,19 +479,20 @@ Result<std::optional<Failure>> Examination::CheckOne(const CheckStep& step, int 
   const std::string args = prepared.at("args");
   const std::string distribution = prepared.value("distribution", step.distribution);
   DAVINCI_RETURN_IF_ERROR(ShareDevice());
-  DAVINCI_ASSIGN_OR_RETURN(CallResult call, Call(&candidate_, variant, args));
+  DAVINCI_ASSIGN_OR_RETURN(CallResult call, Call(&trial_.candidate.timed, variant, args));
   json layout;
-  DAVINCI_ASSIGN_OR_RETURN(auto uncollected, Collect(&candidate_, &call, variant, &layout));
+  DAVINCI_ASSIGN_OR_RETURN(auto uncollected,
+                           Collect(&trial_.candidate.timed, &call, variant, &layout));
   if (uncollected) {
     if (distribution != "task")  // a failure on other inputs needs their name
       uncollected->message += fmt::format(" (on \"{}\" inputs)", distribution);
     return Maybe(uncollected);
   }
-  if (auto failure = CheckOutside(candidate_)) return Maybe(failure);
+  if (auto failure = CheckOutside(trial_.candidate.timed)) return Maybe(failure);
   DAVINCI_RETURN_IF_ERROR(ShareDevice());
   std::optional<Failure> broken;
   DAVINCI_ASSIGN_OR_RETURN(const auto verified,
-                           session_->oracle->Ask(VerifyRequest(layout, json(), true, true)));
+                           trial_.session->oracle->Ask(VerifyRequest(layout, json(), true, true)));
   const json compared = Verified(verified.ok, &broken);
   if (broken) return Maybe(broken);
   DAVINCI_RETURN_IF_ERROR(ShareDevice());
@@ -495,39 +502,40 @@ Result<std::optional<Failure>> Examination::CheckOne(const CheckStep& step, int 
     if (o.at("max_ratio").is_number())
       check.error_over_tolerance =
           std::max(check.error_over_tolerance, o["max_ratio"].get<double>());
-  evidence_.checks.value().push_back(std::move(check));
-  if (variant == 0 && !session_->baseline_checked) {
+  trial_.report.evidence.checks.value().push_back(std::move(check));
+  if (variant == 0 && !trial_.session->baseline_checked) {
     // The baseline answers the same question: a reference that fails its own tolerance is no
     // oracle.
-    DAVINCI_ASSIGN_OR_RETURN(CallResult own, Call(&session_->baseline, variant, args));
+    DAVINCI_ASSIGN_OR_RETURN(CallResult own, Call(&trial_.session->baseline, variant, args));
     json own_layout;
     DAVINCI_ASSIGN_OR_RETURN(auto unreadable,
-                             Collect(&session_->baseline, &own, variant, &own_layout));
+                             Collect(&trial_.session->baseline, &own, variant, &own_layout));
     if (unreadable) return ReferenceFailure(*unreadable);
-    DAVINCI_ASSIGN_OR_RETURN(auto own_compared,
-                             session_->oracle->Ask(CompareRequest(session_->baseline, own_layout)));
-    session_->baseline_outside_tolerance = !own_compared.ok.at("passed").get<bool>();
-    session_->baseline_checked = true;
+    DAVINCI_ASSIGN_OR_RETURN(auto own_compared, trial_.session->oracle->Ask(CompareRequest(
+                                                    trial_.session->baseline, own_layout)));
+    trial_.session->baseline_outside_tolerance = !own_compared.ok.at("passed").get<bool>();
+    trial_.session->baseline_checked = true;
   }
-  if (session_->baseline_outside_tolerance) evaluation_.AddLabel(Label::kBaselineOutsideTolerance);
+  if (trial_.session->baseline_outside_tolerance)
+    trial_.report.evaluation.AddLabel(Label::kBaselineOutsideTolerance);
   if (compared.at("passed").get<bool>()) {
-    right_since_reweigh_ = true;
+    trial_.weights.right_since = true;
     // Those in which what hardly ever varies does.
     if (variant == 0 && distribution != "task" && distribution != "large_mean" &&
         !distribution.starts_with("log_uniform"))
-      stress_.push_back(distribution);
+      trial_.candidate.correct_on.push_back(distribution);
     return SharedOutput();
   }
 
   Failure failure = MismatchFailure(compared, distribution, variant);
   // A second look at the same inputs tells a race from a wrong formula.
   for (int i = 0; i < kRepeatsToTellNondeterminism; ++i) {
-    DAVINCI_ASSIGN_OR_RETURN(CallResult again, Call(&candidate_, variant, args));
-    DAVINCI_ASSIGN_OR_RETURN(auto gone, Collect(&candidate_, &again, variant, &layout));
+    DAVINCI_ASSIGN_OR_RETURN(CallResult again, Call(&trial_.candidate.timed, variant, args));
+    DAVINCI_ASSIGN_OR_RETURN(auto gone, Collect(&trial_.candidate.timed, &again, variant, &layout));
     if (gone) break;
-    json compare = CompareRequest(candidate_, layout);
+    json compare = CompareRequest(trial_.candidate.timed, layout);
     compare["at_a_glance"] = true;
-    DAVINCI_ASSIGN_OR_RETURN(auto repeat, session_->oracle->Ask(compare));
+    DAVINCI_ASSIGN_OR_RETURN(auto repeat, trial_.session->oracle->Ask(compare));
     if (repeat.ok.at("passed").get<bool>() || OtherValuesAreWrong(compared, repeat.ok)) {
       failure.outcome = Outcome::kNondeterministic;
       failure.message +=
@@ -542,15 +550,16 @@ Result<std::optional<Failure>> Examination::CheckOne(const CheckStep& step, int 
 Result<bool> Examination::CheckVariant(int variant, bool own_size) {
   // Weights change before the last look at the task's own size.
   const CheckStep* last = nullptr;
-  for (const CheckStep& step : protocol_.steps)
+  for (const CheckStep& step : trial_.protocol.steps)
     if (own_size && !step.every_variant) last = &step;
-  for (const CheckStep& step : protocol_.steps) {
+  for (const CheckStep& step : trial_.protocol.steps) {
     if (step.every_variant == own_size) continue;
-    if (session_->facts[0].value().slot_bytes > kCopiedBytes &&
+    if (trial_.session->facts[0].value().slot_bytes > kCopiedBytes &&
         std::ranges::find(kCopied, step.distribution) != std::end(kCopied))
       continue;
     if (&step == last) {
-      DAVINCI_ASSIGN_OR_RETURN(auto failure, Reweigh(session_->CheckSeed("weights, last check")));
+      DAVINCI_ASSIGN_OR_RETURN(auto failure,
+                               Reweigh(trial_.session->CheckSeed("weights, last check")));
       if (failure) return Verdict(*failure);
     }
     DAVINCI_ASSIGN_OR_RETURN(auto failure, CheckOne(step, variant));
@@ -561,26 +570,26 @@ Result<bool> Examination::CheckVariant(int variant, bool own_size) {
 }
 
 Result<bool> Examination::CheckCorrectness() {
-  evidence_.checks.emplace();
+  trial_.report.evidence.checks.emplace();
   // Each candidate of the session begins with the same weights; it has not been called yet.
-  DAVINCI_ASSIGN_OR_RETURN(const auto unweighed, Reweigh(session_->CheckSeed("weights")));
+  DAVINCI_ASSIGN_OR_RETURN(const auto unweighed, Reweigh(trial_.session->CheckSeed("weights")));
   if (unweighed) return Verdict(*unweighed);
-  reweighs_ = 0;
-  right_since_reweigh_ = true;
+  trial_.weights.count = 0;
+  trial_.weights.right_since = true;
   DAVINCI_ASSIGN_OR_RETURN(bool go_on, CheckVariant(0, true));
-  const int num_variants = static_cast<int>(task_.config.variants.size());
+  const int num_variants = static_cast<int>(trial_.task.config.variants.size());
   for (int variant = 1; go_on && variant <= num_variants; ++variant) {
-    DAVINCI_ASSIGN_OR_RETURN(auto failure, BindVariant(&candidate_, variant));
+    DAVINCI_ASSIGN_OR_RETURN(auto failure, BindVariant(&trial_.candidate.timed, variant));
     if (failure) return Verdict(*failure);
     DAVINCI_ASSIGN_OR_RETURN(go_on, CheckVariant(variant, false));
   }
   if (!go_on) return false;
-  if (candidate_.built_variant != 0) {
-    DAVINCI_ASSIGN_OR_RETURN(auto failure, BindVariant(&candidate_, 0));
+  if (trial_.candidate.timed.built_variant != 0) {
+    DAVINCI_ASSIGN_OR_RETURN(auto failure, BindVariant(&trial_.candidate.timed, 0));
     if (failure) return Verdict(*failure);
   }
-  evaluation_.correct = true;
-  share_.Release();
+  trial_.report.evaluation.correct = true;
+  trial_.device.share.Release();
   return true;
 }
 

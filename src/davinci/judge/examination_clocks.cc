@@ -58,8 +58,9 @@ constexpr int64_t kMaxOverheadNs = 2'000'000;
 }  // namespace
 
 double Examination::RecordSeconds(const CallResult& call) const {
-  int64_t outer = call.wall_ns - overhead_ns_;
-  if (call.tail_cpu_ns > tail_cpu_ns_ + kTailCpuNs + call.wall_ns / 20) outer += call.freeze_ns;
+  int64_t outer = call.wall_ns - trial_.costs.overhead_ns;
+  if (call.tail_cpu_ns > trial_.costs.tail_cpu_ns + kTailCpuNs + call.wall_ns / 20)
+    outer += call.freeze_ns;
   outer += kUnwrittenPageNs * call.unwritten_pages;
   const int64_t claimed = std::min(call.inner_ns, call.wall_ns);
   return 1e-9 * static_cast<double>(std::max({outer, claimed, int64_t{1}}));
@@ -68,16 +69,16 @@ double Examination::RecordSeconds(const CallResult& call) const {
 Examination::Average Examination::OnAverage() const {
   std::vector<double> baseline;
   std::vector<double> candidate;
-  if (job_.target == Target::kCuda)
+  if (trial_.job.target == Target::kCuda)
     for (const stats::PairedSample& sample : SamplesOfRecord()) {
       baseline.push_back(sample.baseline_seconds);
       candidate.push_back(sample.candidate_seconds);
     }
-  for (const auto* pairs : {&pairs_, &stress_pairs_})
-    for (const Pair& pair : *pairs) {
-      if (job_.target == Target::kCuda) break;
+  for (const auto* pairs : {&trial_.pairs.record, &trial_.pairs.stress})
+    for (const TimedPair& pair : *pairs) {
+      if (trial_.job.target == Target::kCuda) break;
       baseline.push_back(LeastSeconds(pair.baseline));
-      candidate.push_back(LeastSeconds(pair.candidate) + arm_charge_);
+      candidate.push_back(LeastSeconds(pair.candidate) + trial_.arming.seconds);
     }
   // As many on either side: means compare as sums do.
   const auto without_worst = [](const std::vector<double>& v) {
@@ -99,32 +100,32 @@ std::vector<stats::PairedSample> Examination::Samples() {
   // for a core, which a call cannot be credited with.
   std::vector<double> overheads;
   std::vector<double> tails;
-  for (const Pair& pair : pairs_) {
+  for (const TimedPair& pair : trial_.pairs.record) {
     overheads.push_back(static_cast<double>(pair.baseline.wall_ns - pair.baseline.inner_ns));
     tails.push_back(static_cast<double>(pair.baseline.tail_cpu_ns));
   }
   LearnWaits();
-  tail_cpu_ns_ = static_cast<int64_t>(stats::Percentile(tails, 0.9));
-  overhead_ns_ = std::clamp(static_cast<int64_t>(stats::Percentile(overheads, 0.1)), int64_t{0},
-                            kMaxOverheadNs);
-  if (job_.target == Target::kCuda) {
+  trial_.costs.tail_cpu_ns = static_cast<int64_t>(stats::Percentile(tails, 0.9));
+  trial_.costs.overhead_ns = std::clamp(static_cast<int64_t>(stats::Percentile(overheads, 0.1)),
+                                        int64_t{0}, kMaxOverheadNs);
+  if (trial_.job.target == Target::kCuda) {
     ChargeWindows();
     return SamplesOfRecord();
   }
   std::vector<double> own;
-  for (const Pair& pair : pairs_) own.push_back(RecordSeconds(pair.candidate));
-  if (job_.target == Target::kCpu) {
-    const double wall = UsualArmExcess(&Arming::wall_ns, 0) - waking_.wall_seconds;
-    const double spent =
-        std::max(ArmExcess(&Arming::main_cpu_ns) - waking_.main_cpu_seconds,
-                 UsualArmExcess(&Arming::wall_ns, kChargeNoise) - waking_.wall_seconds);
+  for (const TimedPair& pair : trial_.pairs.record) own.push_back(RecordSeconds(pair.candidate));
+  if (trial_.job.target == Target::kCpu) {
+    const double wall = UsualArmExcess(&Arming::wall_ns, 0) - trial_.arming.waking.wall_seconds;
+    const double spent = std::max(
+        ArmExcess(&Arming::main_cpu_ns) - trial_.arming.waking.main_cpu_seconds,
+        UsualArmExcess(&Arming::wall_ns, kChargeNoise) - trial_.arming.waking.wall_seconds);
     const double allowed = AllowedArming(stats::Median(own));
     // Of what other threads do more than is allowed: a busy machine lets them spin, or stop late,
     // which is no reason to refuse.
     const double free = kFreeArmSeconds + kFreeArmShare * stats::Median(own);
-    arm_charge_ = std::max({0.0, spent - free, ArmExcess(&Arming::answered_ns) - allowed,
-                            ArmExcess(&Arming::stopped_ns) - kLateStop * allowed});
-    arm_doubt_ = std::max(0.0, wall - free - arm_charge_);
+    trial_.arming.seconds = std::max({0.0, spent - free, ArmExcess(&Arming::answered_ns) - allowed,
+                                      ArmExcess(&Arming::stopped_ns) - kLateStop * allowed});
+    trial_.arming.doubt = std::max(0.0, wall - free - trial_.arming.seconds);
   }
   return HostSamples();
 }
@@ -134,7 +135,7 @@ std::vector<stats::PairedSample> Examination::Samples() {
 // cpu, and refused on cuda.
 std::vector<double> Examination::ArmExcesses(int64_t Arming::*spent) const {
   std::vector<double> excess;
-  for (const Pair& pair : pairs_)
+  for (const TimedPair& pair : trial_.pairs.record)
     excess.push_back(
         1e-9 * static_cast<double>(pair.candidate.arming.*spent - pair.baseline.arming.*spent));
   return excess;
@@ -143,7 +144,7 @@ std::vector<double> Examination::ArmExcesses(int64_t Arming::*spent) const {
 // Of CPU time: much work in few of them is as much as a little in each.
 double Examination::ArmExcess(int64_t Arming::*spent) const {
   std::vector<double> usual;
-  for (const Pair& pair : pairs_)
+  for (const TimedPair& pair : trial_.pairs.record)
     usual.push_back(1e-9 * static_cast<double>(pair.baseline.arming.*spent));
   return std::max(UsualArmExcess(spent, kArmNoise),
                   stats::Mean(ArmExcesses(spent)) - kArmNoise * stats::StandardError(usual));
@@ -157,21 +158,21 @@ double Examination::UsualArmExcess(int64_t Arming::*spent, double noise) const {
 
 double Examination::AllowedArming(double call_seconds) const {
   std::vector<double> usual;
-  for (const Pair& pair : pairs_)
+  for (const TimedPair& pair : trial_.pairs.record)
     usual.push_back(1e-9 * static_cast<double>(pair.baseline.arming.stopped_ns));
   return std::max(kArmSeconds, kArmOfBaseline * stats::Percentile(usual, 0.9)) +
-         waking_.cpu_seconds + kArmShare * call_seconds;
+         trial_.arming.waking.cpu_seconds + kArmShare * call_seconds;
 }
 
 std::optional<Failure> Examination::CheckArming(double call_seconds) {
   const double most = ArmExcess(&Arming::answered_ns);
-  evidence_.clocks.value().arm_excess_ms = 1e3 * most;
-  evidence_.clocks.value().arm_charged_ms = 1e3 * arm_charge_;
+  trial_.report.evidence.clocks.value().arm_excess_ms = 1e3 * most;
+  trial_.report.evidence.clocks.value().arm_charged_ms = 1e3 * trial_.arming.seconds;
   // A busy machine stops threads late; one that is in the kernel works until then.
   const double stopped = ArmExcess(&Arming::stopped_ns);
   const double allowed = AllowedArming(call_seconds);
   // On cpu all of it is charged, and what gains nothing need not be refused.
-  if (job_.target == Target::kCpu || (most <= allowed && stopped <= kLateStop * allowed))
+  if (trial_.job.target == Target::kCpu || (most <= allowed && stopped <= kLateStop * allowed))
     return std::nullopt;
   return Broken(Rule::kWorkBetweenCalls,
                 fmt::format("the candidate took {:.3f} ms longer than the baseline between "
@@ -186,7 +187,7 @@ std::optional<Failure> Examination::CheckArming(double call_seconds) {
 std::optional<Failure> Examination::CheckIdleDevice(double call_seconds) {
   std::vector<double> settle[2];
   std::vector<double> publish[2];
-  for (const Pair& pair : pairs_) {
+  for (const TimedPair& pair : trial_.pairs.record) {
     settle[0].push_back(1e-9 * static_cast<double>(pair.candidate.settle_ns));
     settle[1].push_back(1e-9 * static_cast<double>(pair.baseline.settle_ns));
     for (int turn : {0, 1})
@@ -195,8 +196,8 @@ std::optional<Failure> Examination::CheckIdleDevice(double call_seconds) {
   const auto milliseconds = [](const std::vector<double>(&seconds)[2]) {
     return BothMs{1e3 * stats::Median(seconds[0]), 1e3 * stats::Median(seconds[1])};
   };
-  evidence_.clocks.value().settle_ms = milliseconds(settle);
-  evidence_.clocks.value().publish_ms = milliseconds(publish);
+  trial_.report.evidence.clocks.value().settle_ms = milliseconds(settle);
+  trial_.report.evidence.clocks.value().publish_ms = milliseconds(publish);
   const auto excess = [](const std::vector<double>(&seconds)[2]) {
     return stats::Median(seconds[0]) - stats::Median(seconds[1]);
   };
@@ -230,13 +231,13 @@ std::optional<Failure> Examination::CheckClocks() {
   std::vector<double> usual_outside;
   std::vector<double> noise;
   std::vector<double> usual_gap;
-  for (const Pair& pair : pairs_) {
+  for (const TimedPair& pair : trial_.pairs.record) {
     const auto seconds = [](int64_t ns) { return 1e-9 * static_cast<double>(ns); };
     // The protocol's cost is one number for all calls; a lucky call may have cost less than that.
-    outer.push_back(seconds(std::max(pair.candidate.wall_ns - overhead_ns_,
+    outer.push_back(seconds(std::max(pair.candidate.wall_ns - trial_.costs.overhead_ns,
                                      std::min(pair.candidate.inner_ns, pair.candidate.wall_ns))));
     // Waiting for a core lies between the two clocks and is no sign of a lie.
-    const int64_t gap = pair.candidate.wall_ns - overhead_ns_ - pair.candidate.inner_ns;
+    const int64_t gap = pair.candidate.wall_ns - trial_.costs.overhead_ns - pair.candidate.inner_ns;
     const int64_t excused =
         std::clamp(pair.candidate.core_wait_ns, int64_t{0}, std::max(gap, int64_t{0}));
     awake.push_back(outer.back() - seconds(excused));
@@ -248,13 +249,13 @@ std::optional<Failure> Examination::CheckClocks() {
     noise.push_back(seconds(usual));
     usual_gap.push_back(seconds(std::max(usual - pair.baseline.core_wait_ns, int64_t{0})));
   }
-  ClockEvidence& clocks = evidence_.clocks.emplace();
+  ClockEvidence& clocks = trial_.report.evidence.clocks.emplace();
   clocks.outer_ms = 1e3 * stats::Median(outer);
   clocks.runner_ms = 1e3 * stats::Median(inner);
   clocks.outer_without_waiting_ms = 1e3 * stats::Median(awake);
   clocks.cpu_ms = 1e3 * stats::Median(cpu);
   clocks.cpu_while_stopped_ms = 1e3 * stats::Median(outside);
-  clocks.protocol_overhead_ms = 1e-6 * static_cast<double>(overhead_ns_);
+  clocks.protocol_overhead_ms = 1e-6 * static_cast<double>(trial_.costs.overhead_ns);
   clocks.protocol_noise_ms = 1e3 * stats::ScaledMad(noise);
   if (auto failure = CheckArming(stats::Median(outer))) return failure;
   const stats::AgreementOptions exact;
@@ -262,7 +263,7 @@ std::optional<Failure> Examination::CheckClocks() {
   if (stats::Median(outside) > exact.absolute_seconds + exact.relative * stats::Median(outer) +
                                    kBookedLate + stats::Percentile(usual_outside, 0.9))
     return WorkedWhileStopped(stats::Median(outside));
-  if (job_.target == Target::kCuda)
+  if (trial_.job.target == Target::kCuda)
     if (auto failure = CheckIdleDevice(stats::Median(outer))) return failure;
   // The time of record is ours; the runner's own clock is asked only whether it tells a different
   // story. A busy machine makes them differ by the wait for a core, which no rule of 5 % can know,

@@ -83,23 +83,23 @@ Result<Evaluation> EvaluateCompileOnly(const JudgeContext& context, Job job,
 }
 
 int64_t Examination::MemoryBytes() const {
-  return job_.compile_only ? std::min(protocol_.memory_bytes, kMemoryBytes)
-                           : protocol_.memory_bytes;
+  return trial_.job.compile_only ? std::min(trial_.protocol.memory_bytes, kMemoryBytes)
+                                 : trial_.protocol.memory_bytes;
 }
 
 void Examination::CompileOnlySpec(json* load) const {
   (*load)["call_seconds"] = std::min(kForwardSeconds, CallTimeout());
   (*load)["compile_only"] = {{"memory", MemoryBytes()},
-                             {"own", job_.compile_only_try == 0},
+                             {"own", trial_.job.compile_only_try == 0},
                              {"most", kMostBytes},
-                             {"to", kShrinkTo[job_.compile_only_try]}};
+                             {"to", kShrinkTo[trial_.job.compile_only_try]}};
 }
 
 // {"set", "own", "bytes"} where the task's own size is not what is looked at; else null.
 const json* Examination::Shrunk() const {
-  if (!session_) return nullptr;
-  const auto found = session_->fitted.find("shrunk");
-  return found != session_->fitted.end() && found->is_object() ? &*found : nullptr;
+  if (!trial_.session) return nullptr;
+  const auto found = trial_.session->fitted.find("shrunk");
+  return found != trial_.session->fitted.end() && found->is_object() ? &*found : nullptr;
 }
 
 std::string Examination::ShrunkText() const {
@@ -111,21 +111,23 @@ std::string Examination::ShrunkText() const {
 }
 
 json Examination::CompileOnlyOptions() const {
-  return {{"arch", job_.compile_only_arch}, {"seconds", protocol_.interpreter_budget_seconds}};
+  return {{"arch", trial_.job.compile_only_arch},
+          {"seconds", trial_.protocol.interpreter_budget_seconds}};
 }
 
 // {"kernels", "builds", "blocked", "device_redirected"}; the last known one when the process is
 // gone.
 json Examination::CompileOnlyReport() {
-  if (candidate_.runner && !candidate_.runner->process().WaitForDeath()) {
+  if (trial_.candidate.timed.runner && !trial_.candidate.timed.runner->process().WaitForDeath()) {
     Answer answer =
-        candidate_.runner->frozen()
-            ? candidate_.runner->AskFrozen({{"op", "compile_only"}}, kReportTimeoutSeconds)
-            : candidate_.runner->Ask({{"op", "compile_only"}}, kReportTimeoutSeconds,
-                                     Outcome::kRuntimeError);
-    if (!answer.failure && answer.ok.is_object()) compile_only_report_ = answer.ok;
+        trial_.candidate.timed.runner->frozen()
+            ? trial_.candidate.timed.runner->AskFrozen({{"op", "compile_only"}},
+                                                       kReportTimeoutSeconds)
+            : trial_.candidate.timed.runner->Ask({{"op", "compile_only"}}, kReportTimeoutSeconds,
+                                                 Outcome::kRuntimeError);
+    if (!answer.failure && answer.ok.is_object()) trial_.compile_only.report = answer.ok;
   }
-  return compile_only_report_;
+  return trial_.compile_only.report;
 }
 
 // True when the failure only means that the check cannot go further here; notes why.
@@ -134,36 +136,36 @@ bool Examination::StoppedForWantOfDevice(const Failure& failure, int variant) {
   if (own_size && IsWrongAnswer(failure.outcome)) return false;
   if (failure.outcome == Outcome::kTimeout) {
     // Nothing is known about how long it would take on a device.
-    compile_only_blocked_ = {kTooSlow, failure.message};
+    trial_.compile_only.blocked = {kTooSlow, failure.message};
     return true;
   }
   const json report = CompileOnlyReport();
   const auto blocked = report.find("blocked");
-  const bool loaded = loaded_ && !loaded_->failure;
+  const bool loaded = trial_.candidate.loaded && !trial_.candidate.loaded->failure;
   if (blocked == report.end() || !blocked->is_object()) {
     if (own_size || !loaded || !MayBeDueToSize(failure.outcome) ||
         report.value("any_size", json()) == true)
       return false;
-    compile_only_blocked_ = {
+    trial_.compile_only.blocked = {
         "it fails at sizes that are not the task's own",
         fmt::format("{}: {}", OutcomeName(failure.outcome), ElideMiddle(failure.message, 1000))};
     return true;
   }
-  compile_only_blocked_ = {ElideMiddle(Text(*blocked, "reason"), 100),
-                           ElideMiddle(Text(*blocked, "detail"), 1000)};
+  trial_.compile_only.blocked = {ElideMiddle(Text(*blocked, "reason"), 100),
+                                 ElideMiddle(Text(*blocked, "detail"), 1000)};
   return true;
 }
 
 // True when the oracle went no further because the task is too large here (it may have been killed
 // for that), or does not take the sizes that we have set; notes why.
 bool Examination::StoppedBySize(const Status& status) {
-  if (!session_ || !session_->oracle) return false;
+  if (!trial_.session || !trial_.session->oracle) return false;
   const bool not_its_own = Shrunk() != nullptr && status.code() == StatusCode::kInvalidArgument;
   if (status.code() != StatusCode::kResourceExhausted && !not_its_own &&
-      !session_->oracle->process().WaitForDeath())
+      !trial_.session->oracle->process().WaitForDeath())
     return false;
-  session_->spoilt = true;
-  compile_only_blocked_ = {kNoReference, ElideMiddle(status.message(), 1000)};
+  trial_.session->spoilt = true;
+  trial_.compile_only.blocked = {kNoReference, ElideMiddle(status.message(), 1000)};
   return true;
 }
 
@@ -175,14 +177,14 @@ Result<bool> Examination::UnlessTooLarge(Result<bool> step) {
 }
 
 Result<bool> Examination::CheckCompileOnly() {
-  CompileOnlyEvidence& found = evidence_.compile_only.emplace();
+  CompileOnlyEvidence& found = trial_.report.evidence.compile_only.emplace();
   found.compared.emplace();
-  const int num_variants = static_cast<int>(task_.config.variants.size());
+  const int num_variants = static_cast<int>(trial_.task.config.variants.size());
   // The declared variants, then the task's own size for the cpu target.
   for (int i = 1; i <= num_variants + 1; ++i) {
     const int variant = i <= num_variants ? i : 0;
-    if (candidate_.built_variant != variant) {
-      DAVINCI_ASSIGN_OR_RETURN(auto failure, BindVariant(&candidate_, variant));
+    if (trial_.candidate.timed.built_variant != variant) {
+      DAVINCI_ASSIGN_OR_RETURN(auto failure, BindVariant(&trial_.candidate.timed, variant));
       if (failure && !StoppedForWantOfDevice(*failure, variant)) return Verdict(*failure);
       if (failure) return true;
     }
@@ -197,16 +199,16 @@ Result<bool> Examination::CheckCompileOnly() {
       }
       if (checked.ok() && !StoppedForWantOfDevice(checked->value(), variant))
         return Verdict(checked->value());
-      const std::string& reason = compile_only_blocked_.value().reason;
+      const std::string& reason = trial_.compile_only.blocked.value().reason;
       const bool only_large =
           variant == 0 && num_variants > 0 && (reason == kTooSlow || reason == kNoReference);
       if (!only_large) return true;
-      found.not_compared = {0, compile_only_blocked_.value().detail};
-      compile_only_blocked_.reset();
+      found.not_compared = {0, trial_.compile_only.blocked.value().detail};
+      trial_.compile_only.blocked.reset();
       break;
     }
   }
-  evaluation_.correct = true;
+  trial_.report.evaluation.correct = true;
   return true;
 }
 
@@ -225,17 +227,19 @@ Result<Evaluation> Examination::ExamineCompileOnly() {
     Stage(kBuildingStage);
     DAVINCI_ASSIGN_OR_RETURN(go_on, UnlessTooLarge(LoadCandidate()));
   }
-  if (failure_ && StoppedForWantOfDevice(*failure_, 0)) failure_.reset();
+  if (trial_.report.failure && StoppedForWantOfDevice(*trial_.report.failure, 0))
+    trial_.report.failure.reset();
   if (go_on) {
     Stage("interpreting");
-    evidence_.checks.emplace();
-    if (auto failure = candidate_.runner->StartCalls())
+    trial_.report.evidence.checks.emplace();
+    if (auto failure = trial_.candidate.timed.runner->StartCalls())
       DAVINCI_RETURN_IF_ERROR(Verdict(*failure).status());
-    if (!failure_) DAVINCI_RETURN_IF_ERROR(UnlessTooLarge(CheckCompileOnly()).status());
+    if (!trial_.report.failure)
+      DAVINCI_RETURN_IF_ERROR(UnlessTooLarge(CheckCompileOnly()).status());
   }
   Stage("concluding");
   json report = CompileOnlyReport();
-  last_args_.clear();  // nothing is profiled
+  trial_.inputs.last_args.clear();  // nothing is profiled
   CollectEvidence();
   Stage("");
   Evaluation evaluation = Conclude();
@@ -246,17 +250,17 @@ Result<Evaluation> Examination::ExamineCompileOnly() {
 // The sentence for people, and what was done as evidence. Whatever the report claims, it cannot
 // make the verdict better.
 void Examination::DescribeCompileOnly(const json& report, Evaluation* evaluation) {
-  if (!evidence_.compile_only) evidence_.compile_only.emplace();
-  CompileOnlyEvidence& evidence = *evidence_.compile_only;
-  evidence.arch = fmt::format("sm_{}", job_.compile_only_arch);
+  if (!trial_.report.evidence.compile_only) trial_.report.evidence.compile_only.emplace();
+  CompileOnlyEvidence& evidence = *trial_.report.evidence.compile_only;
+  evidence.arch = fmt::format("sm_{}", trial_.job.compile_only_arch);
   if (JsonText(report).size() <= kMaxReportBytes) evidence.report = report;
   evidence.sizes = Shrunk() != nullptr ? "smaller than the task's own" : "cpu";
   if (Shrunk() != nullptr) {
     evidence.shrunk = *Shrunk();
     evaluation->AddLabel(Label::kSmallerSizes);
   }
-  if (session_ && session_->fitted.contains("bytes"))
-    evidence.bytes = (Shrunk() != nullptr ? *Shrunk() : session_->fitted)["bytes"];
+  if (trial_.session && trial_.session->fitted.contains("bytes"))
+    evidence.bytes = (Shrunk() != nullptr ? *Shrunk() : trial_.session->fitted)["bytes"];
   evidence.not_checked = {"time",
                           "the task's cuda sizes",
                           "races and memory ordering between the threads of a program",
@@ -285,16 +289,17 @@ void Examination::DescribeCompileOnly(const json& report, Evaluation* evaluation
       if (build.is_object() && build.value("ok", json()) == true) ++compiled;
 
   const bool only_pytorch =
-      !compile_only_blocked_ && evaluation->correct == true && interpreted == 0;
+      !trial_.compile_only.blocked && evaluation->correct == true && interpreted == 0;
   if (only_pytorch)
-    compile_only_blocked_ = {LabelText(Label::kNoOwnKernel),
-                             "its forward ran PyTorch on CPU tensors, and nothing of its own"};
-  evidence.blocked = compile_only_blocked_;
-  if (evidence.blocked && !failure_) evaluation->correct.reset();
+    trial_.compile_only.blocked = {
+        LabelText(Label::kNoOwnKernel),
+        "its forward ran PyTorch on CPU tensors, and nothing of its own"};
+  evidence.blocked = trial_.compile_only.blocked;
+  if (evidence.blocked && !trial_.report.failure) evaluation->correct.reset();
 
   std::vector<std::string> checks = {"parsed"};
-  if (loaded_ && !loaded_->failure) checks.emplace_back("imported");
-  if (candidate_.built_variant >= 0) checks.emplace_back("constructed");
+  if (trial_.candidate.loaded && !trial_.candidate.loaded->failure) checks.emplace_back("imported");
+  if (trial_.candidate.timed.built_variant >= 0) checks.emplace_back("constructed");
   if (compiled > 0) checks.push_back(fmt::format("{} native module(s) compiled", compiled));
   if (triton > 0)
     checks.push_back(fmt::format("{} Triton kernel variant(s) compiled to cubin, {} interpreted",
@@ -304,10 +309,10 @@ void Examination::DescribeCompileOnly(const json& report, Evaluation* evaluation
                                              : "outputs compared");
   evidence.ran = checks;
   evaluation->evidence["compile_only"] = ToJson(evidence);
-  if (failure_ && tf32 && IsWrongAnswer(failure_->outcome))
+  if (trial_.report.failure && tf32 && IsWrongAnswer(trial_.report.failure->outcome))
     evaluation->message +=
         "; tl.dot of fp32 blocks is TF32, input_precision=\"ieee\" or \"tf32x3\" is more precise";
-  if (failure_) return;
+  if (trial_.report.failure) return;
 
   evaluation->outcome = Outcome::kCompileOnly;
   const char* what = interpreted > 0         ? "compiled and interpreted, never timed"

@@ -49,15 +49,15 @@ void Examination::KeepHandover(int variant, const json& answer, size_t num_wante
   const bool readable =
       pairs != answer.end() && pairs->is_array() && TextIn(answer, "matched") != "reseeded" &&
       std::ranges::all_of(*pairs, [&](const json& pair) { return IsPair(pair, num_wanted); });
-  handovers_[variant] = readable ? *pairs : json();
+  trial_.candidate.handovers[variant] = readable ? *pairs : json();
 }
 
 Result<bool> Examination::MarkUnread(int variant, json* message) {
   DAVINCI_RETURN_IF_ERROR(ShareDevice());
   DAVINCI_ASSIGN_OR_RETURN(
       const auto answer,
-      session_->oracle->Ask(
-          {{"op", "unread"}, {"variant", variant}, {"seed", secret_.Next() >> 1}}));
+      trial_.session->oracle->Ask(
+          {{"op", "unread"}, {"variant", variant}, {"seed", trial_.secret.Next() >> 1}}));
   bool found = false;
   for (json& tensor : message->at("tensors")) {
     const bool unread =
@@ -73,33 +73,34 @@ Result<bool> Examination::MarkUnread(int variant, json* message) {
 // verdict stands, so there is nothing left to win by it.
 Status Examination::CheckExport(Evaluation* evaluation) {
   DAVINCI_RETURN_IF_ERROR(ShareDevice());
-  if (job_.target == Target::kCuda && candidate_.runner) {  // for its memory
-    candidate_.runner->process().Kill();
-    (void)candidate_.runner->process().WaitForDeath(kEndOfProcessSeconds);
+  if (trial_.job.target == Target::kCuda && trial_.candidate.timed.runner) {  // for its memory
+    trial_.candidate.timed.runner->process().Kill();
+    (void)trial_.candidate.timed.runner->process().WaitForDeath(kEndOfProcessSeconds);
   }
-  std::vector<std::string> visible(candidate_imports_.visible);
+  std::vector<std::string> visible(trial_.candidate.imports.visible);
   for (const auto& file : ReferenceFiles()) visible.push_back(file.string());
   DAVINCI_ASSIGN_OR_RETURN(
       PrewarmedRunner home,
-      context_.runner_pool->Take(job_.target, false, protocol_.device_connections, visible,
-                                 candidate_imports_.names));
+      trial_.context.runner_pool->Take(trial_.job.target, false, trial_.protocol.device_connections,
+                                       visible, trial_.candidate.imports.names));
   home.runner->process().SetMemoryLimit(MemoryBytes());
   DAVINCI_RETURN_IF_ERROR(
-      WriteFileAtomic(home.source_path(), job_.export_of(*evaluation), Durability::kFastest));
+      WriteFileAtomic(home.source_path(), trial_.job.export_of(*evaluation), Durability::kFastest));
   if (auto failure = home.runner->AwaitReady(kReadyTimeoutSeconds))
     return Internal(failure->message);
   json request = {{"op", "export"},
                   {"path", home.source_path().string()},
-                  {"task", task_.path},
-                  {"source", task_.source},
-                  {"globals", task_.config.Globals(TargetName(job_.target))},
-                  {"imports", ToJson(candidate_imports_)},
-                  {"package", task_.imports.package},
-                  {"variants", task_.config.variants},
-                  {"seed", session_->init_seed}};
-  if (protocol_.published) request["cast"] = config::PrecisionName(task_.config.precision);
-  const Answer answer = home.runner->Ask(request, protocol_.load_timeout_seconds + CallTimeout(),
-                                         Outcome::kRuntimeError);
+                  {"task", trial_.task.path},
+                  {"source", trial_.task.source},
+                  {"globals", trial_.task.config.Globals(TargetName(trial_.job.target))},
+                  {"imports", ToJson(trial_.candidate.imports)},
+                  {"package", trial_.task.imports.package},
+                  {"variants", trial_.task.config.variants},
+                  {"seed", trial_.session->init_seed}};
+  if (trial_.protocol.published)
+    request["cast"] = config::PrecisionName(trial_.task.config.precision);
+  const Answer answer = home.runner->Ask(
+      request, trial_.protocol.load_timeout_seconds + CallTimeout(), Outcome::kRuntimeError);
   const std::string why = WhyReference(answer);
   json& told = evaluation->evidence["export"];
   told = {{"runs_kernel", why.empty()}};

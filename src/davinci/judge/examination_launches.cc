@@ -21,27 +21,29 @@ constexpr double kWarmSeconds = 0.01;
 }  // namespace
 
 bool Examination::MayLaunchMore() {
-  if (job_.target != Target::kCpu || protocol_.launches < 2 || BaselineCompiles() ||
-      session_->spoilt || baseline_seconds_ > kLongestCall ||
-      stage_seconds_.value(kBuildingStage, 0.0) > kLongestLoad)
+  if (trial_.job.target != Target::kCpu || trial_.protocol.launches < 2 || BaselineCompiles() ||
+      trial_.session->spoilt || trial_.timing.baseline_seconds > kLongestCall ||
+      trial_.clock.stage_seconds.value(kBuildingStage, 0.0) > kLongestLoad)
     return false;
-  return session_->baseline.runner->process().ResidentBytes() < kMostBytesOfLaunch &&
-         candidate_.runner->process().ResidentBytes() < kMostBytesOfLaunch;
+  return trial_.session->baseline.runner->process().ResidentBytes() < kMostBytesOfLaunch &&
+         trial_.candidate.timed.runner->process().ResidentBytes() < kMostBytesOfLaunch;
 }
 
 void Examination::UseLaunch(size_t launch) {
-  if (launch == launch_) return;
-  launches_[launch_] = {std::move(candidate_home_), std::move(session_->baseline),
-                        std::move(candidate_)};
-  launch_ = launch;
-  session_->baseline = std::move(launches_[launch].baseline);
-  candidate_ = std::move(launches_[launch].candidate);
-  candidate_home_ = std::move(launches_[launch].home);
+  if (launch == trial_.launches.current) return;
+  trial_.launches.parked[trial_.launches.current] = {std::move(trial_.candidate.home),
+                                                     std::move(trial_.session->baseline),
+                                                     std::move(trial_.candidate.timed)};
+  trial_.launches.current = launch;
+  trial_.session->baseline = std::move(trial_.launches.parked[launch].baseline);
+  trial_.candidate.timed = std::move(trial_.launches.parked[launch].candidate);
+  trial_.candidate.home = std::move(trial_.launches.parked[launch].home);
 }
 
 std::vector<Timed*> Examination::TimedOf(Side side) {
-  std::vector<Timed*> all = {side == Side::kBaseline ? &session_->baseline : &candidate_};
-  for (Launch& parked : launches_) {
+  std::vector<Timed*> all = {side == Side::kBaseline ? &trial_.session->baseline
+                                                     : &trial_.candidate.timed};
+  for (Launch& parked : trial_.launches.parked) {
     Timed& timed = side == Side::kBaseline ? parked.baseline : parked.candidate;
     if (timed.runner) all.push_back(&timed);
   }
@@ -50,21 +52,21 @@ std::vector<Timed*> Examination::TimedOf(Side side) {
 
 Result<bool> Examination::LaunchMore() {
   if (!MayLaunchMore()) return true;
-  launches_.resize(static_cast<size_t>(protocol_.launches));
-  for (size_t launch = 1; launch < launches_.size(); ++launch) {
+  trial_.launches.parked.resize(static_cast<size_t>(trial_.protocol.launches));
+  for (size_t launch = 1; launch < trial_.launches.parked.size(); ++launch) {
     UseLaunch(launch);
     DAVINCI_ASSIGN_OR_RETURN(const bool started, StartLaunch(launch));
-    if (failure_) return false;
+    if (trial_.report.failure) return false;
     if (started) continue;
     // What loaded once and not again says nothing about the answers: fewer launches are timed.
     UseLaunch(0);
-    launches_.resize(launch);
+    trial_.launches.parked.resize(launch);
     break;
   }
   // The weights that the others have by now.
   DAVINCI_ASSIGN_OR_RETURN(const auto failure, Reweigh());
   if (failure) return Verdict(*failure);
-  for (size_t launch = 1; launch < launches_.size(); ++launch) {
+  for (size_t launch = 1; launch < trial_.launches.parked.size(); ++launch) {
     UseLaunch(launch);
     DAVINCI_ASSIGN_OR_RETURN(const bool go_on, WarmLaunch());
     if (!go_on) return false;
@@ -75,37 +77,37 @@ Result<bool> Examination::LaunchMore() {
 
 Result<bool> Examination::StartLaunch(size_t launch) {
   const std::string number = std::to_string(launch);
-  Timed& baseline = session_->baseline;
+  Timed& baseline = trial_.session->baseline;
   baseline.name = "baseline " + number;
   baseline.side = Side::kBaseline;
-  candidate_.name = "candidate " + number;
-  candidate_.side = Side::kCandidate;
+  trial_.candidate.timed.name = "candidate " + number;
+  trial_.candidate.timed.side = Side::kCandidate;
   DAVINCI_ASSIGN_OR_RETURN(
-      baseline.runner,
-      SpawnRunner(context_, job_.target, (session_->work.path() / ("baseline" + number)).string(),
-                  ReferenceFiles(), RunnerKind::kBaseline, protocol_.device_connections,
-                  task_.imports.names));
+      baseline.runner, SpawnRunner(trial_.context, trial_.job.target,
+                                   (trial_.session->work.path() / ("baseline" + number)).string(),
+                                   ReferenceFiles(), RunnerKind::kBaseline,
+                                   trial_.protocol.device_connections, trial_.task.imports.names));
   DAVINCI_RETURN_IF_ERROR(StartCandidate());
   baseline.runner->process().SetMemoryLimit(MemoryBytes());
   if (baseline.runner->AwaitReady(kReadyTimeoutSeconds)) return false;
   LoadBaseline();
-  if (candidate_.runner->AwaitReady(kReadyTimeoutSeconds)) return false;
+  if (trial_.candidate.timed.runner->AwaitReady(kReadyTimeoutSeconds)) return false;
   PostCandidate();
-  for (Timed* timed : {&baseline, &candidate_}) {
-    if (timed->runner->Await(protocol_.load_timeout_seconds, Outcome::kLoadError).failure)
+  for (Timed* timed : {&baseline, &trial_.candidate.timed}) {
+    if (timed->runner->Await(trial_.protocol.load_timeout_seconds, Outcome::kLoadError).failure)
       return false;
     DAVINCI_ASSIGN_OR_RETURN(const auto unbound, BindVariant(timed, 0));
     if (unbound) return false;
   }
   DAVINCI_ASSIGN_OR_RETURN(const bool locked, Lock());
   if (!locked) return false;
-  return !baseline.runner->StartCalls() && !candidate_.runner->StartCalls();
+  return !baseline.runner->StartCalls() && !trial_.candidate.timed.runner->StartCalls();
 }
 
 Result<bool> Examination::WarmLaunch() {
   DAVINCI_ASSIGN_OR_RETURN(const bool go_on, MeasurePair(true, "task", false, nullptr));
   if (!go_on) return false;
-  for (const Timed* timed : {&session_->baseline, &candidate_})
+  for (const Timed* timed : {&trial_.session->baseline, &trial_.candidate.timed})
     if (const Answer warmed = CallHot(*timed, kWarmSeconds, CallTimeout()); warmed.failure)
       return FailInPair(*timed, *warmed.failure);
   return true;

@@ -34,35 +34,38 @@ constexpr int64_t kWakeNs = 20'000;
 }  // namespace
 
 void Examination::LearnWaits() {
-  usual_wait_ns_ = 0;
-  for (CallResult Pair::*side : {&Pair::baseline, &Pair::candidate}) {
-    for (int launch = 0; launch < static_cast<int>(launches_.size()); ++launch) {
+  trial_.costs.usual_wait_ns = 0;
+  for (CallResult TimedPair::*side : {&TimedPair::baseline, &TimedPair::candidate}) {
+    for (int launch = 0; launch < static_cast<int>(trial_.launches.parked.size()); ++launch) {
       std::vector<double> waits;
       std::vector<double> walls;
-      for (const Pair& pair : pairs_) {
+      for (const TimedPair& pair : trial_.pairs.record) {
         if (pair.launch != launch) continue;
         waits.push_back(static_cast<double>((pair.*side).cores.waited_ns));
         walls.push_back(static_cast<double>((pair.*side).wall_ns));
       }
       if (waits.empty()) continue;
-      const double most = kUsualShare * stats::Percentile(walls, 0.1) + kWakeNs * context_.threads;
-      usual_wait_ns_ = std::max(
-          usual_wait_ns_, static_cast<int64_t>(std::min(stats::Percentile(waits, 0.1), most)));
+      const double most =
+          kUsualShare * stats::Percentile(walls, 0.1) + kWakeNs * trial_.context.threads;
+      trial_.costs.usual_wait_ns =
+          std::max(trial_.costs.usual_wait_ns,
+                   static_cast<int64_t>(std::min(stats::Percentile(waits, 0.1), most)));
     }
   }
 }
 
 bool Examination::IsUndisturbed(const CallResult& call) const {
   const auto slack = static_cast<int64_t>(kSlackShare * static_cast<double>(call.wall_ns));
-  return call.cores.waited_ns <= kUsualSpread * usual_wait_ns_ + slack + kWakeNs;
+  return call.cores.waited_ns <= kUsualSpread * trial_.costs.usual_wait_ns + slack + kWakeNs;
 }
 
 double Examination::LeastSeconds(const CallResult& call) const {
   const double record = RecordSeconds(call);
   if (IsUndisturbed(call)) return record;
-  const double waited = 1e-9 * static_cast<double>(call.cores.waited_ns - usual_wait_ns_);
+  const double waited =
+      1e-9 * static_cast<double>(call.cores.waited_ns - trial_.costs.usual_wait_ns);
   const double by_cores =
-      1e-9 * static_cast<double>(call.cores.ran_ns) / std::max(context_.threads, 1);
+      1e-9 * static_cast<double>(call.cores.ran_ns) / std::max(trial_.context.threads, 1);
   return std::min(record, std::max({record - waited, by_cores, 1e-9}));
 }
 
@@ -71,12 +74,12 @@ std::vector<stats::PairedSample> Examination::HostSamples() {
     std::vector<double> baseline, candidate;
     size_t fewer() const { return std::min(baseline.size(), candidate.size()); }
   };
-  std::vector<Calls> undisturbed(launches_.size());
-  for (const Pair& pair : pairs_) {
+  std::vector<Calls> undisturbed(trial_.launches.parked.size());
+  for (const TimedPair& pair : trial_.pairs.record) {
     Calls& calls = undisturbed[static_cast<size_t>(pair.launch)];
     if (IsUndisturbed(pair.baseline)) calls.baseline.push_back(RecordSeconds(pair.baseline));
     if (IsUndisturbed(pair.candidate))
-      calls.candidate.push_back(RecordSeconds(pair.candidate) + arm_charge_);
+      calls.candidate.push_back(RecordSeconds(pair.candidate) + trial_.arming.seconds);
   }
   size_t of_baseline = 0;
   size_t of_candidate = 0;
@@ -86,13 +89,14 @@ std::vector<stats::PairedSample> Examination::HostSamples() {
     of_candidate += calls.candidate.size();
     usable += calls.fewer();
   }
-  evidence_.undisturbed_calls = {of_baseline, of_candidate, pairs_.size()};
-  undisturbed_ = usable >= static_cast<size_t>(protocol_.min_pairs);
+  trial_.report.evidence.undisturbed_calls = {of_baseline, of_candidate,
+                                              trial_.pairs.record.size()};
+  trial_.costs.undisturbed = usable >= static_cast<size_t>(trial_.protocol.min_pairs);
   std::vector<stats::PairedSample> samples;
-  if (!undisturbed_ || usable == pairs_.size()) {
-    for (const Pair& pair : pairs_)
-      samples.push_back(
-          {RecordSeconds(pair.baseline), RecordSeconds(pair.candidate) + arm_charge_, pair.launch});
+  if (!trial_.costs.undisturbed || usable == trial_.pairs.record.size()) {
+    for (const TimedPair& pair : trial_.pairs.record)
+      samples.push_back({RecordSeconds(pair.baseline),
+                         RecordSeconds(pair.candidate) + trial_.arming.seconds, pair.launch});
     return samples;
   }
   // Those of the side that has more are taken evenly, so that both run through the same minutes.
@@ -108,14 +112,14 @@ std::vector<stats::PairedSample> Examination::HostSamples() {
 
 stats::PairedRatio Examination::WithinLoad(const stats::PairedRatio& ratio,
                                            const stats::PairedRatioOptions& options) {
-  if (undisturbed_) return ratio;
+  if (trial_.costs.undisturbed) return ratio;
   std::vector<stats::PairedSample> slow;
   std::vector<stats::PairedSample> fast;
-  for (const Pair& pair : pairs_) {
-    slow.push_back(
-        {LeastSeconds(pair.baseline), RecordSeconds(pair.candidate) + arm_charge_, pair.launch});
-    fast.push_back(
-        {RecordSeconds(pair.baseline), LeastSeconds(pair.candidate) + arm_charge_, pair.launch});
+  for (const TimedPair& pair : trial_.pairs.record) {
+    slow.push_back({LeastSeconds(pair.baseline),
+                    RecordSeconds(pair.candidate) + trial_.arming.seconds, pair.launch});
+    fast.push_back({RecordSeconds(pair.baseline),
+                    LeastSeconds(pair.candidate) + trial_.arming.seconds, pair.launch});
   }
   const auto low = stats::ComputePairedRatio(slow, options);
   const auto high = stats::ComputePairedRatio(fast, options);

@@ -54,36 +54,36 @@ double WrittenBytes(const std::vector<OutputTensor>& outputs) {
 }  // namespace
 
 std::string Examination::AdmissionKey() const {
-  return fmt::format("{}/{}/{}/{}", task_.hash, TargetName(job_.target),
-                     context_.hello.value("torch", ""), kAdmissionVersion);
+  return fmt::format("{}/{}/{}/{}", trial_.task.hash, TargetName(trial_.job.target),
+                     trial_.context.hello.value("torch", ""), kAdmissionVersion);
 }
 
 Result<json> Examination::Admit() {
   DAVINCI_RETURN_IF_ERROR(StartSession());
-  DAVINCI_RETURN_IF_ERROR(session_->oracle->AwaitReady(60));
-  DAVINCI_RETURN_IF_ERROR(session_->oracle->Ask(ReferenceSpec()).status());
+  DAVINCI_RETURN_IF_ERROR(trial_.session->oracle->AwaitReady(60));
+  DAVINCI_RETURN_IF_ERROR(trial_.session->oracle->Ask(ReferenceSpec()).status());
   DAVINCI_RETURN_IF_ERROR(Facts(0).status());
   return AskAdmission(std::nullopt);
 }
 
 Result<json> Examination::Trace() {
   // Of a session, the oracle alone: nothing is timed.
-  session_ = std::make_unique<Session>();
-  session_->facts.resize(1 + task_.config.variants.size());
-  session_->init_seed = session_->secret.Next() >> 1;
-  DAVINCI_ASSIGN_OR_RETURN(session_->work, MakeTempDir("davinci-session"));
+  trial_.session = std::make_unique<Session>();
+  trial_.session->facts.resize(1 + trial_.task.config.variants.size());
+  trial_.session->init_seed = trial_.session->secret.Next() >> 1;
+  DAVINCI_ASSIGN_OR_RETURN(trial_.session->work, MakeTempDir("davinci-session"));
   DAVINCI_RETURN_IF_ERROR(StartOracle());
-  DAVINCI_RETURN_IF_ERROR(session_->oracle->AwaitReady(60));
-  DAVINCI_RETURN_IF_ERROR(session_->oracle->Ask(ReferenceSpec()).status());
+  DAVINCI_RETURN_IF_ERROR(trial_.session->oracle->AwaitReady(60));
+  DAVINCI_RETURN_IF_ERROR(trial_.session->oracle->Ask(ReferenceSpec()).status());
   DAVINCI_RETURN_IF_ERROR(ShareDevice());
   const auto ask = [&](size_t variant) {
-    return session_->oracle->Ask(
-        {{"op", "graph"}, {"variant", variant}, {"seed", secret_.Next() >> 1}});
+    return trial_.session->oracle->Ask(
+        {{"op", "graph"}, {"variant", variant}, {"seed", trial_.secret.Next() >> 1}});
   };
   DAVINCI_ASSIGN_OR_RETURN(auto answer, ask(0));
   json& shapes = answer.ok["shapes"] = json::array();
   if (answer.ok.contains("untraceable")) return answer.ok;
-  for (size_t variant = 1; variant <= task_.config.variants.size(); ++variant) {
+  for (size_t variant = 1; variant <= trial_.task.config.variants.size(); ++variant) {
     const auto further = ask(variant);
     const StatusCode code = further.status().code();
     // The oracle is gone: what is missing was not traced.
@@ -98,34 +98,34 @@ Result<json> Examination::Trace() {
 
 Result<json> Examination::AskAdmission(std::optional<double> budget_seconds) {
   DAVINCI_RETURN_IF_ERROR(ShareDevice());
-  json request = {{"op", "admit"}, {"seed", secret_.Next() >> 1}};
+  json request = {{"op", "admit"}, {"seed", trial_.secret.Next() >> 1}};
   if (budget_seconds) request["budget_seconds"] = *budget_seconds;
-  DAVINCI_ASSIGN_OR_RETURN(auto answer, session_->oracle->Ask(request));
-  if (context_.facts != nullptr && answer.ok.contains("tags"))
-    (void)context_.facts->Put("admission", AdmissionKey(), answer.ok);
+  DAVINCI_ASSIGN_OR_RETURN(auto answer, trial_.session->oracle->Ask(request));
+  if (trial_.context.facts != nullptr && answer.ok.contains("tags"))
+    (void)trial_.context.facts->Put("admission", AdmissionKey(), answer.ok);
   return answer.ok;
 }
 
 void Examination::LearnTask() {
-  if (!admission_.is_null()) return;
-  if (context_.facts != nullptr)
-    if (auto known = context_.facts->Get("admission", AdmissionKey()); known.ok() && *known)
-      admission_ = **known;
+  if (!trial_.admission.is_null()) return;
+  if (trial_.context.facts != nullptr)
+    if (auto known = trial_.context.facts->Get("admission", AdmissionKey()); known.ok() && *known)
+      trial_.admission = **known;
   // Only the oracle of the full question can answer: with weights as initialised, other tags may
   // hold.
-  const bool able = session_ && session_->oracle && session_->facts[0] &&
-                    failure_ == std::nullopt && !protocol_.published &&
-                    !evaluation_.HasLabel(Label::kWeightsReseeded);
-  if (admission_.is_null() && able) {
+  const bool able = trial_.session && trial_.session->oracle && trial_.session->facts[0] &&
+                    trial_.report.failure == std::nullopt && !trial_.protocol.published &&
+                    !trial_.report.evaluation.HasLabel(Label::kWeightsReseeded);
+  if (trial_.admission.is_null() && able) {
     auto asked = AskAdmission(kAdmissionBudgetSeconds);
-    admission_ = asked.ok() ? *asked : json{{"failed", asked.status().message()}};
+    trial_.admission = asked.ok() ? *asked : json{{"failed", asked.status().message()}};
   }
 }
 
 std::vector<std::string> Examination::TaskTags() const {
-  std::vector<std::string> tags = task_.config.tags;
-  if (const auto found = admission_.find("tags");
-      admission_.is_object() && found != admission_.end())
+  std::vector<std::string> tags = trial_.task.config.tags;
+  if (const auto found = trial_.admission.find("tags");
+      trial_.admission.is_object() && found != trial_.admission.end())
     for (const json& tag : *found)
       if (tag.is_string() && !Contains(tags, tag.get<std::string>())) tags.push_back(tag);
   return tags;
@@ -138,23 +138,24 @@ Result<bool> Examination::Weigh() {
 
 Status Examination::AskPublishedRule(const std::string& distribution, int variant,
                                      const json& layout, const json& compared) {
-  std::optional<PublishedRuleEvidence>& opinion = evidence_.kernelbench;
-  const std::optional<double> tolerance = PublishedTolerance(task_.config.precision);
+  std::optional<PublishedRuleEvidence>& opinion = trial_.report.evidence.kernelbench;
+  const std::optional<double> tolerance = PublishedTolerance(trial_.task.config.precision);
   if (!tolerance) {
     opinion.emplace().why = "the published rule knows fp32, fp16 and bf16 only";
     return Status::Ok();
   }
   json found = compared;
-  if (!protocol_.published) {
-    if (!protocol_.second_opinion || distribution != "task" || variant != 0) return Status::Ok();
-    DAVINCI_ASSIGN_OR_RETURN(auto asked, session_->oracle->Ask({{"op", "published_compare"},
-                                                                {"outputs", layout},
-                                                                {"tolerance", *tolerance}}));
+  if (!trial_.protocol.published) {
+    if (!trial_.protocol.second_opinion || distribution != "task" || variant != 0)
+      return Status::Ok();
+    DAVINCI_ASSIGN_OR_RETURN(auto asked, trial_.session->oracle->Ask({{"op", "published_compare"},
+                                                                      {"outputs", layout},
+                                                                      {"tolerance", *tolerance}}));
     found = asked.ok;
   }
   if (!opinion) {
     opinion.emplace().tolerance = *tolerance;
-    opinion->compared = protocol_.published
+    opinion->compared = trial_.protocol.published
                             ? "candidate with the reference's own output, inputs and "
                               "weights from the published seeds"
                             : "candidate with the reference's own output on the "
@@ -176,44 +177,46 @@ Status Examination::AskPublishedRule(const std::string& distribution, int varian
 }
 
 Result<gpu::DeviceLease> Examination::MeasureAlone() {
-  share_.Release();
+  trial_.device.share.Release();
   gpu::LeaseRequest request;
   request.mode = gpu::LeaseMode::kExclusive;
   request.purpose = "measuring peaks";
-  return context_.leases->Acquire(DeviceKey(), request);
+  return trial_.context.leases->Acquire(DeviceKey(), request);
 }
 
 Result<stats::AttainableRates> Examination::CpuRates(double bytes) {
-  if (const auto known = context_.machine->RatesIfKnown(context_.threads, bytes)) return *known;
+  if (const auto known = trial_.context.machine->RatesIfKnown(trial_.context.threads, bytes))
+    return *known;
   DAVINCI_ASSIGN_OR_RETURN(const gpu::DeviceLease lease, MeasureAlone());
   // Another examination may have measured them meanwhile.
-  if (const auto known = context_.machine->RatesIfKnown(context_.threads, bytes)) return *known;
-  return context_.machine->Rates(context_.threads, bytes);
+  if (const auto known = trial_.context.machine->RatesIfKnown(trial_.context.threads, bytes))
+    return *known;
+  return trial_.context.machine->Rates(trial_.context.threads, bytes);
 }
 
 Result<json> Examination::CudaPeaks(bool remeasure) {
-  const std::string key = "cuda/2/" + context_.device;
+  const std::string key = "cuda/2/" + trial_.context.device;
   json known;
-  if (context_.facts != nullptr)
-    if (auto found = context_.facts->Get("peaks", key); found.ok() && *found) known = **found;
+  if (trial_.context.facts != nullptr)
+    if (auto found = trial_.context.facts->Get("peaks", key); found.ok() && *found) known = **found;
   if (!known.is_null() && !remeasure) return known;
   DAVINCI_ASSIGN_OR_RETURN(gpu::DeviceLease lease, MeasureAlone());
-  DAVINCI_ASSIGN_OR_RETURN(auto measured, session_->oracle->Ask({{"op", "peaks"}}));
+  DAVINCI_ASSIGN_OR_RETURN(auto measured, trial_.session->oracle->Ask({{"op", "peaks"}}));
   lease.Release();
   json peaks = measured.ok;
   peaks.erase("seconds");
   for (const char* rate : {"copy_gb_per_s", "read_gb_per_s", "write_gb_per_s", "fp32_tflops"})
     if (known.is_object() && known.contains(rate))
       peaks[rate] = std::max(peaks.value(rate, 0.0), known[rate].get<double>());
-  if (context_.facts != nullptr) (void)context_.facts->Put("peaks", key, peaks);
+  if (trial_.context.facts != nullptr) (void)trial_.context.facts->Put("peaks", key, peaks);
   return peaks;
 }
 
 Result<bool> Examination::CheckRoofline() {
-  if (!evaluation_.candidate_time || pairs_.empty()) return true;
-  const json work = session_->facts[0].value().raw.value("work", json());
+  if (!trial_.report.evaluation.candidate_time || trial_.pairs.record.empty()) return true;
+  const json work = trial_.session->facts[0].value().raw.value("work", json());
   if (!work.is_object()) return true;
-  const double seconds = 1e-3 * evaluation_.candidate_time->median_ms;
+  const double seconds = 1e-3 * trial_.report.evaluation.candidate_time->median_ms;
 
   for (const bool again : {false, true}) {
     // An output that need not depend on the inputs need not read them, nor be written anew. One
@@ -221,8 +224,8 @@ Result<bool> Examination::CheckRoofline() {
     const std::vector<std::string> tags = TaskTags();
     const bool constant = Contains(tags, "constant-output") || Contains(tags, "cached-output") ||
                           Contains(tags, "accepts-zeros");
-    const bool in_place =
-        task_.config.inplace || session_->reference_mutates || Contains(tags, "identity");
+    const bool in_place = trial_.task.config.inplace || trial_.session->reference_mutates ||
+                          Contains(tags, "identity");
     stats::TaskWork reads;
     stats::TaskWork writes;
     stats::TaskWork perfect;  // what a perfect kernel does, as far as it is known
@@ -231,12 +234,12 @@ Result<bool> Examination::CheckRoofline() {
     if (!constant && work.value("reads_whole_operands", false))
       perfect.read_bytes = work.value("input_bytes", 0.0) + work.value("weight_bytes", 0.0);
     if (!constant && !in_place)
-      writes.written_bytes =
-          std::min(work.value("output_bytes", 0.0), WrittenBytes(pairs_.back().candidate.outputs));
+      writes.written_bytes = std::min(work.value("output_bytes", 0.0),
+                                      WrittenBytes(trial_.pairs.record.back().candidate.outputs));
     perfect.written_bytes = writes.written_bytes;
     // Of the reference: the arithmetic no kernel needs to do, but one without a better algorithm.
     stats::TaskWork arithmetic;
-    if (task_.config.precision == config::Precision::kFp32)
+    if (trial_.task.config.precision == config::Precision::kFp32)
       arithmetic.flops = work.value("flops", 0.0);
 
     stats::DevicePeaks read_peaks;
@@ -244,17 +247,17 @@ Result<bool> Examination::CheckRoofline() {
     stats::AttainableRates rates;
     json measured;
     double margin = kCudaMargin;
-    if (job_.target == Target::kCpu) {
-      auto core = context_.machine->PeaksOfCore(again);
+    if (trial_.job.target == Target::kCpu) {
+      auto core = trial_.context.machine->PeaksOfCore(again);
       auto together = CpuRates(perfect.read_bytes + perfect.written_bytes);
       if (!core.ok() || !together.ok()) return true;  // nothing to hold the time against
       rates = *together;
-      const double threads = context_.threads;
+      const double threads = trial_.context.threads;
       read_peaks.bytes_per_second = threads * core->read_bytes_per_second;
       write_peaks.bytes_per_second = threads * core->write_bytes_per_second;
       read_peaks.flops_per_second = write_peaks.flops_per_second =
           threads * core->fp32_flops_per_second;
-      measured = {{"threads", context_.threads}, {"one_core", ToJson(*core)}};
+      measured = {{"threads", trial_.context.threads}, {"one_core", ToJson(*core)}};
       measured.update(ToJson(rates));
       margin = kCpuMargin;
     } else {
@@ -275,23 +278,24 @@ Result<bool> Examination::CheckRoofline() {
     const double moving_seconds = std::max(read_bound->seconds, write_bound->seconds);
     const double least_seconds = (1 - margin) * moving_seconds;
     // What PyTorch itself does in less time is possible: a view moves nothing.
-    const bool bounds = 1e-3 * evaluation_.baseline_time.value().median_ms >= least_seconds;
+    const bool bounds =
+        1e-3 * trial_.report.evaluation.baseline_time.value().median_ms >= least_seconds;
     const bool below = bounds && !(seconds >= least_seconds);
     const bool fewer = compute->seconds > 0 && seconds < kFewerOperations * compute->seconds;
     if (!fewer) perfect.flops = arithmetic.flops;
     const auto attainable = stats::ComputeAttainable(perfect, rates);
     if (!attainable.ok()) return true;
-    evidence_.roofline = {1e3 * attainable->seconds,
-                          attainable->memory_bound,
-                          perfect.read_bytes + perfect.written_bytes,
-                          perfect.flops,
-                          bounds ? 1e3 * least_seconds : 0.0,
-                          measured};
+    trial_.report.evidence.roofline = {1e3 * attainable->seconds,
+                                       attainable->memory_bound,
+                                       perfect.read_bytes + perfect.written_bytes,
+                                       perfect.flops,
+                                       bounds ? 1e3 * least_seconds : 0.0,
+                                       measured};
     if ((below || !bounds) && !again) {
       // Before anyone is accused or let go: peaks once more, which may have been measured beside
       // other work, and the task's tags whatever they cost.
-      if (!admission_.contains("tags") && !protocol_.published)
-        if (auto asked = AskAdmission(std::nullopt); asked.ok()) admission_ = *asked;
+      if (!trial_.admission.contains("tags") && !trial_.protocol.published)
+        if (auto asked = AskAdmission(std::nullopt); asked.ok()) trial_.admission = *asked;
       continue;
     }
     if (below) {
@@ -302,36 +306,39 @@ Result<bool> Examination::CheckRoofline() {
               "takes at this device's best rate: work was skipped or the time is false",
               1e3 * seconds, 1e3 * moving_seconds)));
     }
-    if (fewer) evaluation_.AddLabel(Label::kFewerOperations);
+    if (fewer) trial_.report.evaluation.AddLabel(Label::kFewerOperations);
     return true;
   }
   return true;
 }
 
 void Examination::ProbeNonfinite() {
-  if (failure_ || evaluation_.correct != true || !protocol_.second_opinion ||
-      candidate_.built_variant != 0)
+  if (trial_.report.failure || trial_.report.evaluation.correct != true ||
+      !trial_.protocol.second_opinion || trial_.candidate.timed.built_variant != 0)
     return;
   const auto give_up = [&](std::string why) {
-    evidence_.nonfinite = {{"not_asked", std::move(why)}};
+    trial_.report.evidence.nonfinite = {{"not_asked", std::move(why)}};
   };
-  auto prepared = session_->oracle->Ask({{"op", "nonfinite"}, {"seed", secret_.Next() >> 1}});
+  auto prepared =
+      trial_.session->oracle->Ask({{"op", "nonfinite"}, {"seed", trial_.secret.Next() >> 1}});
   if (!prepared.ok()) return give_up(prepared.status().message());
   if (prepared->ok.at("args").is_null()) return give_up("no floating input");
-  call_seed_ = prepared->ok.at("call_seed");
-  auto call = Call(&candidate_, 0, prepared->ok.at("args"));
+  trial_.inputs.call_seed = prepared->ok.at("call_seed");
+  auto call = Call(&trial_.candidate.timed, 0, prepared->ok.at("args"));
   if (!call.ok()) return give_up(call.status().message());
   json layout;
-  auto uncollected = Collect(&candidate_, &*call, 0, &layout);
+  auto uncollected = Collect(&trial_.candidate.timed, &*call, 0, &layout);
   if (!uncollected.ok()) return give_up(uncollected.status().message());
   if (*uncollected) return give_up((*uncollected)->message);
-  auto compared = session_->oracle->Ask({{"op", "nonfinite_compare"}, {"outputs", layout}});
+  auto compared = trial_.session->oracle->Ask({{"op", "nonfinite_compare"}, {"outputs", layout}});
   if (!compared.ok()) return give_up(compared.status().message());
-  json& found = evidence_.nonfinite;
+  json& found = trial_.report.evidence.nonfinite;
   found = compared->ok;
   found.erase("seconds");
-  if (found.value("missing", int64_t{0}) > 0) evaluation_.AddLabel(Label::kNanNotPropagated);
-  if (found.value("extra", int64_t{0}) > 0) evaluation_.AddLabel(Label::kNanAnsweredOtherwise);
+  if (found.value("missing", int64_t{0}) > 0)
+    trial_.report.evaluation.AddLabel(Label::kNanNotPropagated);
+  if (found.value("extra", int64_t{0}) > 0)
+    trial_.report.evaluation.AddLabel(Label::kNanAnsweredOtherwise);
 }
 
 }  // namespace davinci::judge

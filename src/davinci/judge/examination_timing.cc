@@ -68,11 +68,11 @@ int64_t Nanoseconds(const json& answer) {
 }
 
 Result<std::string> Examination::DrawnInputs(const std::string& distribution) {
-  if (drawn_) {
-    call_seed_ = drawn_->at("call_seed");
-    return std::exchange(drawn_, std::nullopt).value().at("args").get<std::string>();
+  if (trial_.inputs.ahead) {
+    trial_.inputs.call_seed = trial_.inputs.ahead->at("call_seed");
+    return std::exchange(trial_.inputs.ahead, std::nullopt).value().at("args").get<std::string>();
   }
-  const Spent spent(&spent_["draw"]);
+  const Spent spent(&trial_.timing.by_purpose["draw"]);
   // Truth is worked out after the calls: what comes before a call never says how it is looked at.
   DAVINCI_ASSIGN_OR_RETURN(const json drawn, Prepare(distribution, 0, false));
   return drawn.at("args").get<std::string>();
@@ -86,12 +86,12 @@ Result<bool> Examination::FailInPair(const Timed& timed, const Failure& failure)
 Result<bool> Examination::ArmBoth(PairUnderWay* pair, const std::string& args) {
   // On cuda both at once. On cpu one after the other: their threads look for more work for some
   // milliseconds, and would keep the other one from its core.
-  const bool at_once = job_.target == Target::kCuda;
-  const Spent spent(&spent_["arm"]);
+  const bool at_once = trial_.job.target == Target::kCuda;
+  const Spent spent(&trial_.timing.by_purpose["arm"]);
   Answer answers[2];
   for (int turn : {0, 1}) {
     Timed* timed = pair->order[turn];
-    timed->runner->BeginFrozen(ArmMessage(timed, session_->facts[0].value(), args));
+    timed->runner->BeginFrozen(ArmMessage(timed, trial_.session->facts[0].value(), args));
     if (!at_once) answers[turn] = timed->runner->FinishFrozen(CallTimeout());
   }
   for (int turn : {0, 1}) {
@@ -109,17 +109,17 @@ json Examination::VerifyPairRequest(const PairUnderWay& pair) const {
   // The oracle's samples are of the last runner.
   return VerifyRequest(pair.layouts[static_cast<int>(Side::kCandidate)],
                        pair.layouts[static_cast<int>(Side::kBaseline)], pair.full_check,
-                       pair.order[1] == &candidate_);
+                       pair.order[1] == &trial_.candidate.timed);
 }
 
 Result<bool> Examination::LookOnHost(PairUnderWay* pair, int turn) {
-  Oracle& oracle = *session_->oracle;
+  Oracle& oracle = *trial_.session->oracle;
   const bool last = turn == 1;
-  const Spent spent(&spent_[last ? "verify" : "look"]);
+  const Spent spent(&trial_.timing.by_purpose[last ? "verify" : "look"]);
   // The supervisor copies outputs while the oracle copies inputs.
   if (!last)
     DAVINCI_RETURN_IF_ERROR(
-        oracle.Post(PublishRequest(*pair->order[1], session_->facts[0].value())));
+        oracle.Post(PublishRequest(*pair->order[1], trial_.session->facts[0].value())));
   const auto failure = Locate(*pair->order[turn], &pair->call(turn), 0, &pair->layout(turn));
   if (!last) DAVINCI_RETURN_IF_ERROR(oracle.Await("publish").status());
   if (failure) return FailInPair(*pair->order[turn], *failure);
@@ -137,14 +137,15 @@ Result<bool> Examination::LookOnDevice(PairUnderWay* pair, int turn) {
   // One message: the first look at what has just been returned, and either the inputs for the other
   // or the comparison, with which the next pair's inputs are drawn.
   std::vector<json> requests = {
-      SettleRequest(timed, session_->facts[0].value(), layout, call.outputs)};
+      SettleRequest(timed, trial_.session->facts[0].value(), layout, call.outputs)};
   if (turn == 0) {
-    requests.push_back(PublishRequest(*pair->order[1], session_->facts[0].value()));
+    requests.push_back(PublishRequest(*pair->order[1], trial_.session->facts[0].value()));
   } else {
     requests.push_back(VerifyPairRequest(*pair));
-    requests.push_back(PrepareRequest(next_distribution_, 0, false, secret_.Next() >> 1));
+    requests.push_back(
+        PrepareRequest(trial_.inputs.next_distribution, 0, false, trial_.secret.Next() >> 1));
   }
-  DAVINCI_ASSIGN_OR_RETURN(auto answers, session_->oracle->AskAll(requests));
+  DAVINCI_ASSIGN_OR_RETURN(auto answers, trial_.session->oracle->AskAll(requests));
   if (answers.ok.empty()) {
     DAVINCI_ASSIGN_OR_RETURN(const auto failure, Unreadable(answers.failure));
     return FailInPair(timed, failure.value());
@@ -156,39 +157,39 @@ Result<bool> Examination::LookOnDevice(PairUnderWay* pair, int turn) {
     return true;
   }
   pair->verified = std::move(answers.ok[1]);
-  drawn_ = std::move(answers.ok[2]);
+  trial_.inputs.ahead = std::move(answers.ok[2]);
   return true;
 }
 
 Result<bool> Examination::MeasurePair(bool baseline_first, const std::string& distribution,
-                                      bool full_check, std::vector<Pair>* into) {
+                                      bool full_check, std::vector<TimedPair>* into) {
   DAVINCI_ASSIGN_OR_RETURN(const std::string args, DrawnInputs(distribution));
   PairUnderWay pair;
-  pair.order[baseline_first ? 0 : 1] = &session_->baseline;
-  pair.order[baseline_first ? 1 : 0] = &candidate_;
+  pair.order[baseline_first ? 0 : 1] = &trial_.session->baseline;
+  pair.order[baseline_first ? 1 : 0] = &trial_.candidate.timed;
   pair.full_check = full_check;
   DAVINCI_ASSIGN_OR_RETURN(const bool armed, ArmBoth(&pair, args));
   if (!armed) return false;
   const auto published = [&] {
-    const Spent spent(&spent_["publish"]);
-    return session_->oracle->Ask(PublishRequest(*pair.order[0], *session_->facts[0]));
+    const Spent spent(&trial_.timing.by_purpose["publish"]);
+    return trial_.session->oracle->Ask(PublishRequest(*pair.order[0], *trial_.session->facts[0]));
   }();
   DAVINCI_RETURN_IF_ERROR(published.status());
   pair.calls.publish_ns[0] = Nanoseconds(published->ok);
   for (int turn : {0, 1}) {
     CallResult& call = pair.call(turn);
     DAVINCI_ASSIGN_OR_RETURN(call, [&] {
-      const Spent spent(&spent_["call"]);
+      const Spent spent(&trial_.timing.by_purpose["call"]);
       return CallPublished(pair.order[turn], false);
     }());
     call.arming = pair.arming[turn];
     if (call.failure) return FailInPair(*pair.order[turn], *call.failure);
-    DAVINCI_ASSIGN_OR_RETURN(const bool go_on, job_.target == Target::kCuda
+    DAVINCI_ASSIGN_OR_RETURN(const bool go_on, trial_.job.target == Target::kCuda
                                                    ? LookOnDevice(&pair, turn)
                                                    : LookOnHost(&pair, turn));
     if (!go_on) return false;
   }
-  if (auto failure = CheckOutside(candidate_)) return Verdict(*failure);
+  if (auto failure = CheckOutside(trial_.candidate.timed)) return Verdict(*failure);
   std::optional<Failure> broken;
   const json comparison = Verified(pair.verified, &broken);
   if (broken) return Verdict(*broken);
@@ -198,173 +199,191 @@ Result<bool> Examination::MeasurePair(bool baseline_first, const std::string& di
                                               : " (a call among the timed ones)";
     return Verdict(std::move(failure));
   }
-  right_since_reweigh_ = true;
+  trial_.weights.right_since = true;
   if (auto failure = SharedOutput()) return Verdict(*failure);
-  pair.calls.launch = static_cast<int>(launch_);
+  pair.calls.launch = static_cast<int>(trial_.launches.current);
   if (into != nullptr) into->push_back(std::move(pair.calls));
   return true;
 }
 
 Result<double> Examination::DeviceTurn() {
-  DAVINCI_ASSIGN_OR_RETURN(const auto taken, session_->oracle->Ask({{"op", "turn"}}));
+  DAVINCI_ASSIGN_OR_RETURN(const auto taken, trial_.session->oracle->Ask({{"op", "turn"}}));
   return taken.ok.at("turn_seconds").get<double>();
 }
 
 Status Examination::AwaitQuietDevice() {
-  if (job_.target != Target::kCuda) return Status::Ok();
+  if (trial_.job.target != Target::kCuda) return Status::Ok();
   const Stopwatch waited;
   DAVINCI_ASSIGN_OR_RETURN(double turn, DeviceTurn());
-  if (!context_.slow_calls->LongestSeconds(DeviceKey())) {
-    context_.slow_calls->UsualTurn(DeviceKey(), turn);
+  if (!trial_.context.slow_calls->LongestSeconds(DeviceKey())) {
+    trial_.context.slow_calls->UsualTurn(DeviceKey(), turn);
     return Status::Ok();
   }
-  while (turn > kBusyTurns * context_.slow_calls->UsualTurn(DeviceKey(), turn) &&
+  while (turn > kBusyTurns * trial_.context.slow_calls->UsualTurn(DeviceKey(), turn) &&
          waited.Seconds() < kLongestWaitForQuiet) {
-    context_.slow_calls->EndThoseOf(DeviceKey(), kLongestBusySeconds);
+    trial_.context.slow_calls->EndThoseOf(DeviceKey(), kLongestBusySeconds);
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
     DAVINCI_ASSIGN_OR_RETURN(turn, DeviceTurn());
   }
-  if (waited.Seconds() > 0.05) evaluation_.times["waited_for_quiet_ms"] = 1e3 * waited.Seconds();
+  if (waited.Seconds() > 0.05)
+    trial_.report.evaluation.times["waited_for_quiet_ms"] = 1e3 * waited.Seconds();
   return Status::Ok();
 }
 
 bool Examination::HasTimingCores() const {
-  return context_.timing_cores->exist() && context_.RunnerThreads(job_.target) == 1;
+  return trial_.context.timing_cores->exist() &&
+         trial_.context.RunnerThreads(trial_.job.target) == 1;
 }
 
 // Who is timed, with the device held for it, gets cores of its own; those to be kept awake.
 std::vector<int> Examination::TakeTimingCores(std::span<worker::Process* const> roles) {
   if (!HasTimingCores()) return CoresOf(roles);
-  const TimingCores& cores = *context_.timing_cores;
-  timing_cores_.emplace(cores, roles.first(2), roles[2]);
+  const TimingCores& cores = *trial_.context.timing_cores;
+  trial_.timing.cores.emplace(cores, roles.first(2), roles[2]);
   return {cores.place().runner.front(), cores.place().oracle};
 }
 
 Result<bool> Examination::MeasureTime() {
-  if (job_.target == Target::kCuda) DAVINCI_RETURN_IF_ERROR(PrepareWindows());
-  share_.Release();
+  if (trial_.job.target == Target::kCuda) DAVINCI_RETURN_IF_ERROR(PrepareWindows());
+  trial_.device.share.Release();
   std::vector<worker::Process*> roles;
-  if (job_.target == Target::kCuda) {
-    roles = {&candidate_.runner->process(), &session_->baseline.runner->process(),
-             &session_->oracle->process()};
-    const auto awake = context_.machine->KeepAwake(CoresOf(roles));  // as while pairs are timed
-    DAVINCI_RETURN_IF_ERROR(MeasureWaking());  // of the host alone: it needs no device
+  if (trial_.job.target == Target::kCuda) {
+    roles = {&trial_.candidate.timed.runner->process(), &trial_.session->baseline.runner->process(),
+             &trial_.session->oracle->process()};
+    const auto awake =
+        trial_.context.machine->KeepAwake(CoresOf(roles));  // as while pairs are timed
+    DAVINCI_RETURN_IF_ERROR(MeasureWaking());               // of the host alone: it needs no device
   }
-  DeviceStateEvidence& state = evidence_.device_state.emplace();  // read while others may be timed
-  state.before = context_.machine->State(job_.target);
-  DAVINCI_ASSIGN_OR_RETURN(
-      gpu::DeviceLease lease,
-      context_.leases->Acquire(DeviceKey(), DeviceRequest(gpu::LeaseMode::kExclusive, "timing")));
-  evaluation_.times["waited_for_device_ms"] = lease.waited_ms();
+  DeviceStateEvidence& state =
+      trial_.report.evidence.device_state.emplace();  // read while others may be timed
+  state.before = trial_.context.machine->State(trial_.job.target);
+  DAVINCI_ASSIGN_OR_RETURN(gpu::DeviceLease lease,
+                           trial_.context.leases->Acquire(
+                               DeviceKey(), DeviceRequest(gpu::LeaseMode::kExclusive, "timing")));
+  trial_.report.evaluation.times["waited_for_device_ms"] = lease.waited_ms();
   DAVINCI_RETURN_IF_ERROR(AwaitQuietDevice());
 
   std::unique_ptr<AwakeCores> awake;
-  if (job_.target == Target::kCuda) awake = context_.machine->KeepAwake(TakeTimingCores(roles));
+  if (trial_.job.target == Target::kCuda)
+    awake = trial_.context.machine->KeepAwake(TakeTimingCores(roles));
   for (worker::Process* role : roles) role->set_spin(kSpinSeconds);
   const Stopwatch held;
   const auto result = MeasurePairs(std::move(lease));
-  evaluation_.times.emplace("held_device_ms", 1e3 * held.Seconds());  // unless it ended before
-  for (const auto& [what, seconds] : spent_) evaluation_.times["spent_ms"][what] = 1e3 * seconds;
-  timing_cores_.reset();
+  trial_.report.evaluation.times.emplace("held_device_ms",
+                                         1e3 * held.Seconds());  // unless it ended before
+  for (const auto& [what, seconds] : trial_.timing.by_purpose)
+    trial_.report.evaluation.times["spent_ms"][what] = 1e3 * seconds;
+  trial_.timing.cores.reset();
   for (worker::Process* role : roles) role->set_spin(0);
-  state.after = context_.machine->State(job_.target);
+  state.after = trial_.context.machine->State(trial_.job.target);
   if (const std::string slowed = state.after.value("slowed_by", ""); !slowed.empty())
-    evaluation_.AddLabel(Label::kDeviceSlowed, {slowed});
+    trial_.report.evaluation.AddLabel(Label::kDeviceSlowed, {slowed});
   return result;
 }
 
 Result<std::optional<Examination::TimingPlan>> Examination::PlanTiming() {
   Stopwatch warmup;
-  const bool is_known = job_.target == Target::kCuda && session_->baseline_seconds.has_value();
-  const int num_warmup = is_known                       ? 0
-                         : job_.target == Target::kCuda ? kWarmupPairsOnCuda
-                                                        : kWarmupPairsOnCpu;
+  const bool is_known =
+      trial_.job.target == Target::kCuda && trial_.session->baseline_seconds.has_value();
+  const int num_warmup = is_known                             ? 0
+                         : trial_.job.target == Target::kCuda ? kWarmupPairsOnCuda
+                                                              : kWarmupPairsOnCpu;
   for (int i = 0; i < num_warmup; ++i) {
-    DAVINCI_ASSIGN_OR_RETURN(const bool go_on, MeasurePair(i % 2 == 0, "task", false, &pairs_));
+    DAVINCI_ASSIGN_OR_RETURN(const bool go_on,
+                             MeasurePair(i % 2 == 0, "task", false, &trial_.pairs.record));
     if (!go_on) return std::optional<TimingPlan>();
   }
   double pair_seconds = is_known ? 0 : warmup.Seconds() / num_warmup;
-  baseline_seconds_ =
-      is_known ? session_->baseline_seconds.value() : RecordSeconds(pairs_.back().baseline);
-  pairs_.clear();
+  trial_.timing.baseline_seconds = is_known ? trial_.session->baseline_seconds.value()
+                                            : RecordSeconds(trial_.pairs.record.back().baseline);
+  trial_.pairs.record.clear();
   DAVINCI_ASSIGN_OR_RETURN(const bool launched, LaunchMore());
   if (!launched) return std::optional<TimingPlan>();
-  if (job_.target == Target::kCuda) {
+  if (trial_.job.target == Target::kCuda) {
     DAVINCI_ASSIGN_OR_RETURN(bool go_on, WarmWindows());
     const Stopwatch watch;
     if (go_on) {
-      DAVINCI_ASSIGN_OR_RETURN(go_on, MeasureWindows(full_queue_, true, false, &pairs_));
+      DAVINCI_ASSIGN_OR_RETURN(
+          go_on, MeasureWindows(trial_.windows.full_queue, true, false, &trial_.pairs.record));
     }
     if (!go_on) return std::optional<TimingPlan>();
     pair_seconds = watch.Seconds();
-    baseline_seconds_ = WindowSamples(pairs_, full_queue_).back().baseline_seconds;
-    session_->baseline_seconds = baseline_seconds_;
-    pairs_.clear();
+    trial_.timing.baseline_seconds =
+        WindowSamples(trial_.pairs.record, trial_.windows.full_queue).back().baseline_seconds;
+    trial_.session->baseline_seconds = trial_.timing.baseline_seconds;
+    trial_.pairs.record.clear();
   }
 
   stats::StoppingOptions options;
-  options.target_relative_half_width = protocol_.target_half_width;
-  options.target_of_effect = protocol_.target_of_effect;
-  options.sampling_share_of_width = protocol_.sampling_share_of_width;
-  options.min_pairs =
-      std::max(protocol_.min_pairs, kPairsOfLaunch * static_cast<int>(launches_.size()));
-  options.max_pairs = protocol_.max_pairs;
-  options.budget_seconds = protocol_.timing_budget_seconds;
-  options.per_call_overhead_seconds = std::max(0.0, pair_seconds / 2 - baseline_seconds_);
-  options.clearly_slow_below = protocol_.give_up_below;
-  options.ratio.seed = secret_.Next();
-  options.ratio.pairs_per_block = job_.target == Target::kCuda ? 1 : 2;
-  options.ratio.between_process_log_sd =
-      job_.target == Target::kCuda
-          ? kBetweenProcessLogSdOnCuda
-          : BetweenProcessLogSdOnCpu(static_cast<double>(session_->facts[0].value().slot_bytes));
-  options.ratio.between_process_seconds =
-      job_.target == Target::kCuda ? kBetweenProcessSecondsOnCuda : kBetweenProcessSecondsOnCpu;
-  if (job_.target == Target::kCuda)
+  options.target_relative_half_width = trial_.protocol.target_half_width;
+  options.target_of_effect = trial_.protocol.target_of_effect;
+  options.sampling_share_of_width = trial_.protocol.sampling_share_of_width;
+  options.min_pairs = std::max(trial_.protocol.min_pairs,
+                               kPairsOfLaunch * static_cast<int>(trial_.launches.parked.size()));
+  options.max_pairs = trial_.protocol.max_pairs;
+  options.budget_seconds = trial_.protocol.timing_budget_seconds;
+  options.per_call_overhead_seconds =
+      std::max(0.0, pair_seconds / 2 - trial_.timing.baseline_seconds);
+  options.clearly_slow_below = trial_.protocol.give_up_below;
+  options.ratio.seed = trial_.secret.Next();
+  options.ratio.pairs_per_block = trial_.job.target == Target::kCuda ? 1 : 2;
+  options.ratio.between_process_log_sd = trial_.job.target == Target::kCuda
+                                             ? kBetweenProcessLogSdOnCuda
+                                             : BetweenProcessLogSdOnCpu(static_cast<double>(
+                                                   trial_.session->facts[0].value().slot_bytes));
+  options.ratio.between_process_seconds = trial_.job.target == Target::kCuda
+                                              ? kBetweenProcessSecondsOnCuda
+                                              : kBetweenProcessSecondsOnCpu;
+  if (trial_.job.target == Target::kCuda)
     options.ratio.baseline_kernels = std::max(
-        1, session_->facts[0].value().raw.value("work", json::object()).value("operators", 1));
+        1,
+        trial_.session->facts[0].value().raw.value("work", json::object()).value("operators", 1));
   DAVINCI_ASSIGN_OR_RETURN(const stats::MeasurementPlan plan,
-                           stats::PlanMeasurement(baseline_seconds_, options));
+                           stats::PlanMeasurement(trial_.timing.baseline_seconds, options));
   return std::optional<TimingPlan>({options, plan});
 }
 
 Result<std::optional<Examination::TimingPhase>> Examination::MeasurePhase(
     const TimingPlan& timing) {
   const std::optional<TimingPhase> verdict_stands;
-  const auto min_pairs = static_cast<uint64_t>(protocol_.min_pairs);
+  const auto min_pairs = static_cast<uint64_t>(trial_.protocol.min_pairs);
   stats::StoppingCriterion criterion(timing.plan, timing.options);
   TimingPhase phase;
-  pairs_.clear();
-  stress_pairs_.clear();
-  latency_pairs_.clear();
-  first_call_windows_.clear();
-  alone_pairs_.clear();
+  trial_.pairs.record.clear();
+  trial_.pairs.stress.clear();
+  trial_.pairs.latency.clear();
+  trial_.pairs.first_call.clear();
+  trial_.pairs.alone.clear();
   const Stopwatch spent;
   stats::Occasional reweighing;
   stats::Occasional stress;
   stats::Occasional truth;
   // The kind of a pair's inputs is settled while the one before is under way, which may draw them.
-  const uint64_t first_stress = secret_.Below(min_pairs - 1);
-  const bool stresses = protocol_.stress_share > 0 && !stress_.empty();
+  const uint64_t first_stress = trial_.secret.Below(min_pairs - 1);
+  const bool stresses = trial_.protocol.stress_share > 0 && !trial_.candidate.correct_on.empty();
   uint64_t num_measured = 0;
   size_t num_visits = 0;
   double off_record = 0;  // seconds of the pairs that begin visits, and of ConfirmCharge()
-  bool is_confirmed = protocol_.staged;  // there a charge in doubt stays one: the device is wanted
+  bool is_confirmed =
+      trial_.protocol.staged;  // there a charge in doubt stays one: the device is wanted
   const auto measure = [&](bool baseline_first, bool full_check,
-                           std::vector<Pair>* into) -> Result<bool> {
-    const std::string distribution = std::exchange(next_distribution_, "task");
-    const bool due = num_measured++ == first_stress ||
-                     (secret_.Uniform() < protocol_.stress_share && stress.Fits(spent.Seconds()));
-    if (due && stresses) next_distribution_ = stress_[secret_.Below(stress_.size())];
-    if (distribution == "task" && job_.target == Target::kCuda) {
-      DAVINCI_ASSIGN_OR_RETURN(const bool go_on,
-                               MeasureWindows(full_queue_, baseline_first, full_check, into));
+                           std::vector<TimedPair>* into) -> Result<bool> {
+    const std::string distribution = std::exchange(trial_.inputs.next_distribution, "task");
+    const bool due =
+        num_measured++ == first_stress ||
+        (trial_.secret.Uniform() < trial_.protocol.stress_share && stress.Fits(spent.Seconds()));
+    if (due && stresses)
+      trial_.inputs.next_distribution =
+          trial_.candidate.correct_on[trial_.secret.Below(trial_.candidate.correct_on.size())];
+    if (distribution == "task" && trial_.job.target == Target::kCuda) {
+      DAVINCI_ASSIGN_OR_RETURN(const bool go_on, MeasureWindows(trial_.windows.full_queue,
+                                                                baseline_first, full_check, into));
       return go_on && into != nullptr ? Corroborate(baseline_first) : Result<bool>(go_on);
     }
     if (distribution == "task" || into == nullptr)
       return MeasurePair(baseline_first, distribution, full_check || distribution != "task", into);
     const Stopwatch watch;
-    auto go_on = MeasurePair(baseline_first, distribution, true, &stress_pairs_);
+    auto go_on = MeasurePair(baseline_first, distribution, true, &trial_.pairs.stress);
     stress.Took(watch.Seconds());
     return go_on;
   };
@@ -372,22 +391,24 @@ Result<std::optional<Examination::TimingPhase>> Examination::MeasurePhase(
   // of the pairs, whenever it was filled.
   const auto reweigh = [&]() -> Result<bool> {
     const Stopwatch watch;
-    const int before = reweighs_;
+    const int before = trial_.weights.count;
     DAVINCI_ASSIGN_OR_RETURN(const auto failure, Reweigh());
     if (failure) return Verdict(*failure);
     bool go_on = true;
     // Who keeps something by version renews it off the record.
-    for (size_t launch = 0; go_on && reweighs_ > before && launch < launches_.size(); ++launch) {
+    for (size_t launch = 0;
+         go_on && trial_.weights.count > before && launch < trial_.launches.parked.size();
+         ++launch) {
       UseLaunch(launch);
       DAVINCI_ASSIGN_OR_RETURN(go_on, measure(true, false, nullptr));
     }
     reweighing.Took(watch.Seconds());
     return go_on;
   };
-  uint64_t next_reweigh = 1 + secret_.Below(min_pairs - 1);
-  const uint64_t first_truth = secret_.Below(min_pairs);
+  uint64_t next_reweigh = 1 + trial_.secret.Below(min_pairs - 1);
+  const uint64_t first_truth = trial_.secret.Below(min_pairs);
   const auto visit = [&](size_t launch) -> Result<bool> {
-    if (launches_.size() < 2) return true;
+    if (trial_.launches.parked.size() < 2) return true;
     UseLaunch(launch);
     const Stopwatch watch;
     DAVINCI_ASSIGN_OR_RETURN(const bool go_on, measure(true, false, nullptr));
@@ -395,36 +416,38 @@ Result<std::optional<Examination::TimingPhase>> Examination::MeasurePhase(
     return go_on;
   };
   while (!phase.decision.stop()) {
-    if (pairs_.size() >= next_reweigh && reweighing.Fits(spent.Seconds())) {
+    if (trial_.pairs.record.size() >= next_reweigh && reweighing.Fits(spent.Seconds())) {
       DAVINCI_ASSIGN_OR_RETURN(const bool go_on, reweigh());
       if (!go_on) return verdict_stands;
-      next_reweigh = pairs_.size() + 1 + secret_.Below(pairs_.size() + 1);
+      next_reweigh =
+          trial_.pairs.record.size() + 1 + trial_.secret.Below(trial_.pairs.record.size() + 1);
     }
     // A B B A: what drifts hits both sides alike. On cpu B A A B follows: what came between two
     // blocks, as other weights, makes the next call a cold one.
-    const size_t block = pairs_.size() / 2;
-    const bool turned = job_.target == Target::kCpu && block % 2 == 1;
-    const bool baseline_first = (pairs_.size() % 2 == 0) != turned;
+    const size_t block = trial_.pairs.record.size() / 2;
+    const bool turned = trial_.job.target == Target::kCpu && block % 2 == 1;
+    const bool baseline_first = (trial_.pairs.record.size() % 2 == 0) != turned;
     if (const size_t visited = block / kBlocksOfVisit; visited >= num_visits) {
       num_visits = visited + 1;
-      DAVINCI_ASSIGN_OR_RETURN(const bool go_on, visit(visited % launches_.size()));
+      DAVINCI_ASSIGN_OR_RETURN(const bool go_on, visit(visited % trial_.launches.parked.size()));
       if (!go_on) return verdict_stands;
     }
-    UseLaunch(block / kBlocksOfVisit % launches_.size());
-    const bool chosen = secret_.Uniform() < protocol_.full_check_share;
-    const bool first = pairs_.size() == first_truth && !stresses;
+    UseLaunch(block / kBlocksOfVisit % trial_.launches.parked.size());
+    const bool chosen = trial_.secret.Uniform() < trial_.protocol.full_check_share;
+    const bool first = trial_.pairs.record.size() == first_truth && !stresses;
     const bool full_check = first || (chosen && truth.Fits(spent.Seconds()));
     const Stopwatch watch;
-    const size_t num_pairs = pairs_.size();
-    DAVINCI_ASSIGN_OR_RETURN(const bool go_on, measure(baseline_first, full_check, &pairs_));
+    const size_t num_pairs = trial_.pairs.record.size();
+    DAVINCI_ASSIGN_OR_RETURN(const bool go_on,
+                             measure(baseline_first, full_check, &trial_.pairs.record));
     if (!go_on) return verdict_stands;
-    if (pairs_.size() == num_pairs) continue;
+    if (trial_.pairs.record.size() == num_pairs) continue;
     if (full_check) truth.Took(watch.Seconds());
     phase.samples = Samples();
     const double on_record =
         spent.Seconds() - reweighing.total_seconds() - stress.total_seconds() - off_record;
     DAVINCI_ASSIGN_OR_RETURN(phase.decision, criterion.Look(phase.samples, on_record));
-    const bool is_settled = is_confirmed || !(window_charge_ > 0 || charge_in_doubt_);
+    const bool is_settled = is_confirmed || !(trial_.charges.record > 0 || trial_.charges.in_doubt);
     if (!phase.decision.stop() || is_settled) continue;
     is_confirmed = true;
     const Stopwatch confirming;
@@ -436,7 +459,7 @@ Result<std::optional<Examination::TimingPhase>> Examination::MeasurePhase(
     stats::StoppingCriterion anew(timing.plan, timing.options);
     DAVINCI_ASSIGN_OR_RETURN(phase.decision, anew.Look(phase.samples, on_record));
   }
-  evidence_.stress_while_timing = stress_pairs_.size();
+  trial_.report.evidence.stress_while_timing = trial_.pairs.stress.size();
   return std::optional<TimingPhase>(std::move(phase));
 }
 
@@ -444,19 +467,19 @@ Result<std::optional<Examination::TimingPhase>> Examination::MeasurePhase(
 // record, so on cuda others may share the device.
 Result<bool> Examination::CheckOtherWeights() {
   UseLaunch(0);
-  const int before = reweighs_;
+  const int before = trial_.weights.count;
   DAVINCI_ASSIGN_OR_RETURN(const auto failure, Reweigh());
   if (failure) return Verdict(*failure);
-  if (reweighs_ == before) return true;
-  const std::string distribution = std::exchange(next_distribution_, "task");
-  if (distribution == "task" && job_.target == Target::kCuda)
-    return MeasureWindows(full_queue_, true, false, nullptr);
+  if (trial_.weights.count == before) return true;
+  const std::string distribution = std::exchange(trial_.inputs.next_distribution, "task");
+  if (distribution == "task" && trial_.job.target == Target::kCuda)
+    return MeasureWindows(trial_.windows.full_queue, true, false, nullptr);
   return MeasurePair(true, distribution, distribution != "task", nullptr);
 }
 
 Result<bool> Examination::MeasurePairs(gpu::DeviceLease lease) {
   const Stopwatch held;
-  if (job_.target == Target::kCpu) DAVINCI_RETURN_IF_ERROR(MeasureWaking());
+  if (trial_.job.target == Target::kCpu) DAVINCI_RETURN_IF_ERROR(MeasureWaking());
   DAVINCI_ASSIGN_OR_RETURN(const auto timing, PlanTiming());
   if (!timing) return false;
   // A candidate under suspicion is measured a second time: a neighbour on the machine may have
@@ -470,22 +493,22 @@ Result<bool> Examination::MeasurePairs(gpu::DeviceLease lease) {
     const double median = phase->decision.ratio.value().median;
     const bool uneven = IsUneven(average, phase->decision.ratio.value().low);
     if (!again && (failure || uneven)) {
-      evidence_.timed_again =
+      trial_.report.evidence.timed_again =
           failure ? failure->message
                   : fmt::format("{:.3g} times as fast on average, {:.3g} in the middle",
                                 average.ratio, median);
       continue;
     }
-    if (job_.target == Target::kCuda) {
-      timing_cores_.reset();
+    if (trial_.job.target == Target::kCuda) {
+      trial_.timing.cores.reset();
       lease.Release();
-      evaluation_.times["held_device_ms"] = 1e3 * held.Seconds();
+      trial_.report.evaluation.times["held_device_ms"] = 1e3 * held.Seconds();
       DAVINCI_RETURN_IF_ERROR(ShareDevice());
     }
     DAVINCI_ASSIGN_OR_RETURN(const bool right_to_the_end, CheckOtherWeights());
     if (!right_to_the_end) return false;
     lease.Release();
-    share_.Release();
+    trial_.device.share.Release();
     ConcludeTiming(timing->options, *phase, uneven ? std::optional(average) : std::nullopt);
     break;
   }
@@ -494,9 +517,9 @@ Result<bool> Examination::MeasurePairs(gpu::DeviceLease lease) {
 
 void Examination::ConcludeTiming(const stats::StoppingOptions& options, const TimingPhase& phase,
                                  const std::optional<Average>& uneven) {
-  evidence_.stopped_because = stats::StopReasonName(phase.decision.reason);
+  trial_.report.evidence.stopped_because = stats::StopReasonName(phase.decision.reason);
   stats::PairedRatio ratio = phase.decision.ratio.value();
-  if (ratio.launches.size() > 1) evidence_.launches = ratio.launches;
+  if (ratio.launches.size() > 1) trial_.report.evidence.launches = ratio.launches;
   const double median_seconds = [&] {
     std::vector<double> seconds;
     for (const stats::PairedSample& sample : phase.samples)
@@ -505,34 +528,41 @@ void Examination::ConcludeTiming(const stats::StoppingOptions& options, const Ti
   }();
   if (uneven) {
     // Twice in a row: not a neighbour's doing. Callers pay the average.
-    evaluation_.AddLabel(Label::kUnevenCalls, {fmt::format("{:.3g}", ratio.median),
-                                               fmt::format("{:.3g}", uneven->ratio)});
+    trial_.report.evaluation.AddLabel(Label::kUnevenCalls, {fmt::format("{:.3g}", ratio.median),
+                                                            fmt::format("{:.3g}", uneven->ratio)});
     ratio = stats::AtAverage(ratio, uneven->ratio, options.ratio.band);
   }
-  if (job_.target == Target::kCpu) ratio = WithinLoad(ratio, options.ratio);
-  if (arm_doubt_ > 0)
-    ratio = stats::WithCostlierCalls(ratio, median_seconds, arm_doubt_, options.ratio.band);
-  if (arm_charge_ > 0) {
-    ratio = stats::WithDoubtfulCharge(ratio, median_seconds, arm_charge_, options.ratio.band);
-    evaluation_.AddLabel(Label::kWorkBetweenCalls, {fmt::format("{:.3f}", 1e3 * arm_charge_)});
+  if (trial_.job.target == Target::kCpu) ratio = WithinLoad(ratio, options.ratio);
+  if (trial_.arming.doubt > 0)
+    ratio =
+        stats::WithCostlierCalls(ratio, median_seconds, trial_.arming.doubt, options.ratio.band);
+  if (trial_.arming.seconds > 0) {
+    ratio =
+        stats::WithDoubtfulCharge(ratio, median_seconds, trial_.arming.seconds, options.ratio.band);
+    trial_.report.evaluation.AddLabel(Label::kWorkBetweenCalls,
+                                      {fmt::format("{:.3f}", 1e3 * trial_.arming.seconds)});
   }
-  if (host_pace_.ratio_log_sd > 0)
-    ratio = stats::WithError(ratio, host_pace_.ratio_log_sd, options.ratio.band);
-  if (host_pace_.with_one_pace != 1)
-    ratio = stats::WithDoubt(ratio, host_pace_.with_one_pace, options.ratio.band);
-  if (window_charge_ > 0) {
+  if (trial_.charges.host_pace.ratio_log_sd > 0)
+    ratio = stats::WithError(ratio, trial_.charges.host_pace.ratio_log_sd, options.ratio.band);
+  if (trial_.charges.host_pace.with_one_pace != 1)
+    ratio = stats::WithDoubt(ratio, trial_.charges.host_pace.with_one_pace, options.ratio.band);
+  if (trial_.charges.record > 0) {
     // A call alone varies by some microseconds, so an honest kernel may be charged.
-    ratio = stats::WithDoubtfulCharge(ratio, median_seconds, window_charge_, options.ratio.band);
-    evaluation_.AddLabel(Label::kChargedWindows, {fmt::format("{:.3f}", 1e3 * window_charge_)});
+    ratio =
+        stats::WithDoubtfulCharge(ratio, median_seconds, trial_.charges.record, options.ratio.band);
+    trial_.report.evaluation.AddLabel(Label::kChargedWindows,
+                                      {fmt::format("{:.3f}", 1e3 * trial_.charges.record)});
   }
   RecordClocks(phase.samples, ratio, options.ratio);
-  if (const int64_t pages = pairs_.back().candidate.unwritten_pages; pages > kFewPages)
-    evaluation_.AddLabel(Label::kUnwrittenPages, {std::to_string(pages)});
+  if (const int64_t pages = trial_.pairs.record.back().candidate.unwritten_pages; pages > kFewPages)
+    trial_.report.evaluation.AddLabel(Label::kUnwrittenPages, {std::to_string(pages)});
   if (!ratio.significant && !IsNarrow({ratio.decided_low, ratio.decided_high, ""}))
-    evaluation_.AddLabel(Label::kInconclusive, {fmt::format("{:.3g}", ratio.decided_low),
-                                                fmt::format("{:.3g}", ratio.decided_high)});
+    trial_.report.evaluation.AddLabel(
+        Label::kInconclusive,
+        {fmt::format("{:.3g}", ratio.decided_low), fmt::format("{:.3g}", ratio.decided_high)});
   if (ratio.unsteadiness > stats::kSteady)
-    evaluation_.AddLabel(Label::kUnsteadyTiming, {fmt::format("{:.1f}", ratio.unsteadiness)});
+    trial_.report.evaluation.AddLabel(Label::kUnsteadyTiming,
+                                      {fmt::format("{:.1f}", ratio.unsteadiness)});
 }
 
 }  // namespace davinci::judge

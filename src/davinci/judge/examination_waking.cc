@@ -20,10 +20,11 @@ constexpr int kMostThreads = 512;
 }  // namespace
 
 Status Examination::MeasureWaking() {
-  waking_ = {};
-  Runner& baseline = *session_->baseline.runner;
+  trial_.arming.waking = {};
+  Runner& baseline = *trial_.session->baseline.runner;
   const int more = std::min(
-      candidate_.runner->process().NumThreads() - baseline.process().NumThreads(), kMostThreads);
+      trial_.candidate.timed.runner->process().NumThreads() - baseline.process().NumThreads(),
+      kMostThreads);
   if (more <= 0) return Status::Ok();
   std::vector<double> cpu[2];
   std::vector<double> main_cpu[2];
@@ -31,7 +32,7 @@ Status Examination::MeasureWaking() {
   for (const bool with : {false, true}) {
     for (int i = 0; i <= kRequests; ++i) {
       const Answer answer = baseline.AskFrozen({{"op", "sleepers"}, {"count", with ? more : 0}},
-                                               protocol_.load_timeout_seconds);
+                                               trial_.protocol.load_timeout_seconds);
       if (answer.failure) return Internal(answer.failure->message);
       if (i == 0) continue;  // starts or ends them
       cpu[with].push_back(1e-9 * static_cast<double>(answer.cpu_ns));
@@ -40,14 +41,15 @@ Status Examination::MeasureWaking() {
     }
   }
   const Answer ended =
-      baseline.AskFrozen({{"op", "sleepers"}, {"count", 0}}, protocol_.load_timeout_seconds);
+      baseline.AskFrozen({{"op", "sleepers"}, {"count", 0}}, trial_.protocol.load_timeout_seconds);
   if (ended.failure) return Internal(ended.failure->message);
   const auto cost = [](const std::vector<double>(&seconds)[2]) {
     return std::max(0.0, stats::Percentile(seconds[1], 0.25) - stats::Percentile(seconds[0], 0.25) +
                              kNoise * stats::MedianStandardError(seconds[1]));
   };
-  waking_ = {cost(cpu), cost(main_cpu), cost(wall)};
-  evidence_.waking = {more, 1e3 * waking_.cpu_seconds, 1e3 * waking_.wall_seconds};
+  trial_.arming.waking = {cost(cpu), cost(main_cpu), cost(wall)};
+  trial_.report.evidence.waking = {more, 1e3 * trial_.arming.waking.cpu_seconds,
+                                   1e3 * trial_.arming.waking.wall_seconds};
   return Status::Ok();
 }
 

@@ -48,16 +48,16 @@ Status Examination::PrepareWindows() {
 }
 
 Status Examination::BindBuffers() {
-  if (session_->buffers.is_null()) {
-    DAVINCI_ASSIGN_OR_RETURN(auto made,
-                             session_->oracle->Ask({{"op", "buffers"}, {"count", kMostCalls}}));
-    session_->buffers = made.ok;
+  if (trial_.session->buffers.is_null()) {
+    DAVINCI_ASSIGN_OR_RETURN(
+        auto made, trial_.session->oracle->Ask({{"op", "buffers"}, {"count", kMostCalls}}));
+    trial_.session->buffers = made.ok;
   }
-  json bind = session_->buffers;
+  json bind = trial_.session->buffers;
   bind["op"] = "buffers";
-  for (Timed* timed : {&session_->baseline, &candidate_}) {
+  for (Timed* timed : {&trial_.session->baseline, &trial_.candidate.timed}) {
     if (timed->has_buffers) continue;
-    const Answer bound = timed->runner->AskFrozen(bind, protocol_.load_timeout_seconds);
+    const Answer bound = timed->runner->AskFrozen(bind, trial_.protocol.load_timeout_seconds);
     if (bound.failure) return Internal("the buffers of a runner: " + bound.failure->message);
     timed->has_buffers = true;
   }
@@ -65,44 +65,45 @@ Status Examination::BindBuffers() {
 }
 
 bool Examination::KeepsState() const {
-  return !session_->facts[0].value().raw.value("kept", json::array()).empty();
+  return !trial_.session->facts[0].value().raw.value("kept", json::array()).empty();
 }
 
 void Examination::PlanWindows() {
-  const VariantFacts& facts = session_->facts[0].value();
+  const VariantFacts& facts = trial_.session->facts[0].value();
   // What a call leaves in buffers is part of its answer, and of what the next begins with; and one
   // seed comes with GO.
   const bool one = facts.reseed_calls || KeepsState();
-  const int most =
-      std::min({protocol_.window_calls, facts.num_slots, session_->buffers.at("count").get<int>()});
-  full_queue_.calls = one ? 1 : stats::CallsPerWindow(baseline_seconds_, most);
-  full_queue_.flush = true;
-  full_queue_.hold_seconds = kHoldSeconds;
-  from_idle_ = full_queue_;
-  from_idle_.idle = true;
-  alone_ = {1, false, false, kHoldAloneSeconds};
+  const int most = std::min({trial_.protocol.window_calls, facts.num_slots,
+                             trial_.session->buffers.at("count").get<int>()});
+  trial_.windows.full_queue.calls =
+      one ? 1 : stats::CallsPerWindow(trial_.timing.baseline_seconds, most);
+  trial_.windows.full_queue.flush = true;
+  trial_.windows.full_queue.hold_seconds = kHoldSeconds;
+  trial_.windows.from_idle = trial_.windows.full_queue;
+  trial_.windows.from_idle.idle = true;
+  trial_.windows.alone = {1, false, false, kHoldAloneSeconds};
 }
 
 // Small inputs of most windows are drawn while others share the device.
 Status Examination::DrawAhead() {
-  ahead_.clear();
-  const VariantFacts& facts = session_->facts[0].value();
-  const int most = kWindowsAhead * std::min(protocol_.window_calls, facts.num_slots);
+  trial_.windows.ahead.clear();
+  const VariantFacts& facts = trial_.session->facts[0].value();
+  const int most = kWindowsAhead * std::min(trial_.protocol.window_calls, facts.num_slots);
   const int64_t room = kBytesAhead / std::max<int64_t>(facts.slot_bytes, 1);
   const int count = static_cast<int>(std::min<int64_t>(most, room));
-  if (count < protocol_.window_calls) return Status::Ok();
+  if (count < trial_.protocol.window_calls) return Status::Ok();
   json seeds = json::array();
   for (int i = 0; i < count; ++i) {
-    ahead_.push_back(secret_.Next() >> 1);
-    seeds.push_back(ahead_.back());
+    trial_.windows.ahead.push_back(trial_.secret.Next() >> 1);
+    seeds.push_back(trial_.windows.ahead.back());
   }
-  return session_->oracle->Ask({{"op", "draw_ahead"}, {"seeds", seeds}}).status();
+  return trial_.session->oracle->Ask({{"op", "draw_ahead"}, {"seeds", seeds}}).status();
 }
 
 uint64_t Examination::NextSeed() {
-  if (ahead_.empty()) return secret_.Next() >> 1;
-  const uint64_t seed = ahead_.back();
-  ahead_.pop_back();
+  if (trial_.windows.ahead.empty()) return trial_.secret.Next() >> 1;
+  const uint64_t seed = trial_.windows.ahead.back();
+  trial_.windows.ahead.pop_back();
   return seed;
 }
 
@@ -115,13 +116,13 @@ Result<CallResult> Examination::CallWindow(Timed* timed, const WindowKind& kind,
   options.is_empty = kind.empty;
   Status posted;
   options.on_thawed = [&] {
-    posted = session_->oracle->Post({{"op", "release"}, {"seconds", kind.hold_seconds}});
+    posted = trial_.session->oracle->Post({{"op", "release"}, {"seconds", kind.hold_seconds}});
   };
-  const Spent spent(&spent_["call"]);
+  const Spent spent(&trial_.timing.by_purpose["call"]);
   CallResult call = timed->runner->Call(options);
   DAVINCI_RETURN_IF_ERROR(posted);
   if (call.start_ns == 0) return call;  // it was never let go
-  DAVINCI_ASSIGN_OR_RETURN(const auto released, session_->oracle->Await("release"));
+  DAVINCI_ASSIGN_OR_RETURN(const auto released, trial_.session->oracle->Await("release"));
   timed->outside_cpu_ns.push_back(call.outside_cpu_ns);
   call.held_ns = released.ok.at("at_ns").get<int64_t>() - call.start_ns;
   call.window_ns = std::max<int64_t>(1, call.wall_ns - call.held_ns);
@@ -129,21 +130,21 @@ Result<CallResult> Examination::CallWindow(Timed* timed, const WindowKind& kind,
 }
 
 json Examination::ArmWindow(Timed* timed, const WindowKind& kind, const json& args) {
-  const VariantFacts& facts = session_->facts[0].value();
-  std::vector<int64_t>& shifts = window_shifts_[static_cast<int>(timed->side)];
+  const VariantFacts& facts = trial_.session->facts[0].value();
+  std::vector<int64_t>& shifts = trial_.windows.shifts[static_cast<int>(timed->side)];
   if (!kind.empty) {
     std::vector<int> slots(static_cast<size_t>(facts.num_slots));
     std::iota(slots.begin(), slots.end(), 0);
     shifts.clear();
     for (int i = 0; i < kind.calls && !slots.empty(); ++i) {
-      const size_t at = secret_.Below(slots.size());
+      const size_t at = trial_.secret.Below(slots.size());
       shifts.push_back(slots[at] * facts.slot_bytes);
       slots.erase(slots.begin() + static_cast<std::ptrdiff_t>(at));
     }
     // Only MeasureFirstCall() makes more calls than there are slots, all on the same inputs.
     shifts.resize(static_cast<size_t>(kind.calls), shifts.back());
-    current_shift_[static_cast<int>(timed->side)] = shifts.back();
-    if (timed->side == Side::kCandidate) last_args_ = args.back().get<std::string>();
+    trial_.inputs.shift[static_cast<int>(timed->side)] = shifts.back();
+    if (timed->side == Side::kCandidate) trial_.inputs.last_args = args.back().get<std::string>();
   }
   return {{"op", "arm"},
           {"window",
@@ -163,9 +164,9 @@ void Examination::BeginWindow(Timed* timed, const WindowKind& kind, const json& 
 // One window of a process that is being armed. `pair`: where the call's times go; its publishing,
 // too.
 Result<CallResult> Examination::FinishWindow(Timed* timed, const WindowKind& kind,
-                                             const json& drawn, Pair* pair) {
+                                             const json& drawn, TimedPair* pair) {
   const Answer armed = [&] {
-    const Spent spent(&spent_["arm"]);
+    const Spent spent(&trial_.timing.by_purpose["arm"]);
     return timed->runner->FinishFrozen(CallTimeout());
   }();
   CallResult call;
@@ -176,19 +177,19 @@ Result<CallResult> Examination::FinishWindow(Timed* timed, const WindowKind& kin
   if (!kind.empty)
     requests.push_back({{"op", "publish_several"},
                         {"name", timed->name},
-                        {"shifts", window_shifts_[side]},
+                        {"shifts", trial_.windows.shifts[side]},
                         {"cool", !kind.flush}});
   requests.push_back({{"op", "hold"}});
   const auto published = [&] {
-    const Spent spent(&spent_["publish"]);
-    return session_->oracle->AskAll(requests);
+    const Spent spent(&trial_.timing.by_purpose["publish"]);
+    return trial_.session->oracle->AskAll(requests);
   }();
   DAVINCI_RETURN_IF_ERROR(published.status());
   DAVINCI_RETURN_IF_ERROR(published->failure);
   if (!kind.empty) pair->publish_ns[side] = Nanoseconds(published->ok[0]);
-  const uint64_t seed = session_->facts[0].value().reseed_calls
+  const uint64_t seed = trial_.session->facts[0].value().reseed_calls
                             ? drawn.at("call_seed").get<uint64_t>()
-                            : secret_.Next() >> 1;
+                            : trial_.secret.Next() >> 1;
   DAVINCI_ASSIGN_OR_RETURN(call, CallWindow(timed, kind, seed));
   call.seed = seed;
   call.arming = {std::min(armed.cpu_ns, armed.wall_ns), std::min(armed.cpu_ns, armed.stopped_ns),
@@ -213,8 +214,8 @@ bool Examination::ReturnsOneMemory(const CallResult& call, const VariantFacts& f
 // The oracle's first look at what a window has left behind.
 Result<bool> Examination::LookAtWindow(Timed* timed, const WindowKind& kind, CallResult* call,
                                        json* layouts) {
-  const VariantFacts& facts = session_->facts[0].value();
-  const Spent spent(&spent_["look"]);
+  const VariantFacts& facts = trial_.session->facts[0].value();
+  const Spent spent(&trial_.timing.by_purpose["look"]);
   json all = json::array();
   json which = json::array();
   for (const Returned& returned : call->returned) {
@@ -228,15 +229,15 @@ Result<bool> Examination::LookAtWindow(Timed* timed, const WindowKind& kind, Cal
     layouts->push_back(std::move(layout));
   }
   json settle = {{"op", "settle"}, {"outputs", std::move(all)}};
-  if (timed->side == Side::kCandidate && !candidate_shares_outputs_)
-    settle["overwrite"] = {{"seed", secret_.Next() >> 1}, {"which", std::move(which)}};
+  if (timed->side == Side::kCandidate && !trial_.candidate.shares_outputs)
+    settle["overwrite"] = {{"seed", trial_.secret.Next() >> 1}, {"which", std::move(which)}};
   std::vector<json> requests = {std::move(settle)};
   if (kind.flush)
     requests.push_back({{"op", "filled"},
                         {"seed", call->seed},
                         {"count", kind.calls},
-                        {"secret", secret_.Next() >> 1}});
-  DAVINCI_ASSIGN_OR_RETURN(const auto answers, session_->oracle->AskAll(requests));
+                        {"secret", trial_.secret.Next() >> 1}});
+  DAVINCI_ASSIGN_OR_RETURN(const auto answers, trial_.session->oracle->AskAll(requests));
   if (answers.ok.empty()) {
     DAVINCI_ASSIGN_OR_RETURN(const auto failure, Unreadable(answers.failure));
     return FailInPair(*timed, failure.value());
@@ -249,25 +250,27 @@ Result<bool> Examination::LookAtWindow(Timed* timed, const WindowKind& kind, Cal
                      "the candidate's process did not write what is written between timed calls"));
 }
 
-Result<bool> Examination::VerifyWindow(const Pair& pair, const json (&layouts)[2],
+Result<bool> Examination::VerifyWindow(const TimedPair& pair, const json (&layouts)[2],
                                        bool last_is_ours, bool full_check) {
-  const Spent spent(&spent_["verify"]);
-  const size_t chosen = secret_.Below(pair.candidate.returned.size());
+  const Spent spent(&trial_.timing.by_purpose["verify"]);
+  const size_t chosen = trial_.secret.Below(pair.candidate.returned.size());
   json calls = json::array();
   for (size_t i = 0; i < pair.candidate.returned.size(); ++i) {
     json request = VerifyRequest(layouts[static_cast<int>(Side::kCandidate)][i],
                                  layouts[static_cast<int>(Side::kBaseline)][i],
                                  full_check && i == chosen, last_is_ours);
     if (request.contains("intact"))
-      request["intact"]["shift"] = window_shifts_[static_cast<int>(Side::kCandidate)][i];
-    request["left"]["outputs"]["shift"] = window_shifts_[static_cast<int>(Side::kCandidate)][i];
-    request["left"]["baseline"]["shift"] = window_shifts_[static_cast<int>(Side::kBaseline)][i];
+      request["intact"]["shift"] = trial_.windows.shifts[static_cast<int>(Side::kCandidate)][i];
+    request["left"]["outputs"]["shift"] =
+        trial_.windows.shifts[static_cast<int>(Side::kCandidate)][i];
+    request["left"]["baseline"]["shift"] =
+        trial_.windows.shifts[static_cast<int>(Side::kBaseline)][i];
     calls.push_back(std::move(request));
   }
   DAVINCI_ASSIGN_OR_RETURN(
       const auto verified,
-      session_->oracle->Ask({{"op", "verify_several"}, {"calls", std::move(calls)}}));
-  if (auto failure = CheckOutside(candidate_)) return Verdict(*failure);
+      trial_.session->oracle->Ask({{"op", "verify_several"}, {"calls", std::move(calls)}}));
+  if (auto failure = CheckOutside(trial_.candidate.timed)) return Verdict(*failure);
   for (const json& found : verified.ok.at("calls")) {
     std::optional<Failure> broken;
     const json comparison = Verified(found, &broken);
@@ -277,40 +280,41 @@ Result<bool> Examination::VerifyWindow(const Pair& pair, const json (&layouts)[2
     failure.message += " (a timed call: what is timed is what is checked)";
     return Verdict(std::move(failure));
   }
-  right_since_reweigh_ = true;
+  trial_.weights.right_since = true;
   if (auto failure = SharedOutput()) return Verdict(*failure);
   return true;
 }
 
 Result<bool> Examination::MeasureWindows(const WindowKind& kind, bool baseline_first,
-                                         bool full_check, std::vector<Pair>* into) {
+                                         bool full_check, std::vector<TimedPair>* into) {
   json seeds = json::array();
   for (int i = 0; i < kind.calls; ++i) seeds.push_back(NextSeed());
-  drawn_.reset();  // the oracle forgets them
-  ++window_pairs_;
+  trial_.inputs.ahead.reset();  // the oracle forgets them
+  ++trial_.windows.num_pairs;
   const auto asked = [&] {
-    const Spent spent(&spent_["draw"]);
-    return session_->oracle->Ask({{"op", "draw"}, {"seeds", seeds}});
+    const Spent spent(&trial_.timing.by_purpose["draw"]);
+    return trial_.session->oracle->Ask({{"op", "draw"}, {"seeds", seeds}});
   }();
   DAVINCI_RETURN_IF_ERROR(asked.status());
   const json& drawn = asked->ok;
-  Timed* const order[2] = {baseline_first ? &session_->baseline : &candidate_,
-                           baseline_first ? &candidate_ : &session_->baseline};
+  Timed* const order[2] = {baseline_first ? &trial_.session->baseline : &trial_.candidate.timed,
+                           baseline_first ? &trial_.candidate.timed : &trial_.session->baseline};
   WindowKind empty = kind;
   empty.empty = true;
-  const bool with_empty = into != &pairs_ || pairs_.size() % kPairsPerEmpty == 0;
+  const bool with_empty =
+      into != &trial_.pairs.record || trial_.pairs.record.size() % kPairsPerEmpty == 0;
   struct Window {
     Timed* timed;
     const WindowKind* kind;
   };
   std::vector<Window> windows;
   for (Timed* timed : order) {
-    const bool empty_first = with_empty && secret_.Below(2) == 0;
+    const bool empty_first = with_empty && trial_.secret.Below(2) == 0;
     if (empty_first) windows.push_back({timed, &empty});
     windows.push_back({timed, &kind});
     if (with_empty && !empty_first) windows.push_back({timed, &empty});
   }
-  Pair pair;
+  TimedPair pair;
   json layouts[2] = {json::array(), json::array()};
   const Window* armed = nullptr;
   for (size_t i = 0; i < windows.size(); ++i) {
@@ -325,15 +329,15 @@ Result<bool> Examination::MeasureWindows(const WindowKind& kind, bool baseline_f
     }
     ran.empty_ns = call.empty_ns;
     call = std::move(ran);
-    if (kind.calls > 1 && ReturnsOneMemory(call, *session_->facts[0]) && into == nullptr) {
-      one_memory_ = true;
+    if (kind.calls > 1 && ReturnsOneMemory(call, *trial_.session->facts[0]) && into == nullptr) {
+      trial_.windows.one_memory = true;
       return true;
     }
     // The baseline is armed meanwhile, unless it restores buffers: the oracle would count that work
     // on the device as the candidate's. Never the candidate: what its finalisers start on the
     // device shows in the oracle's first work after arming (CheckIdleDevice).
     const bool is_next = i + 1 < windows.size() && windows[i + 1].timed != now.timed &&
-                         now.timed == &candidate_ && !KeepsState();
+                         now.timed == &trial_.candidate.timed && !KeepsState();
     armed = is_next ? &windows[i + 1] : nullptr;
     if (armed != nullptr) BeginWindow(armed->timed, *armed->kind, drawn);
     const auto go_on =
@@ -343,8 +347,9 @@ Result<bool> Examination::MeasureWindows(const WindowKind& kind, bool baseline_f
     DAVINCI_RETURN_IF_ERROR(go_on.status());
     if (!*go_on) return false;
   }
-  DAVINCI_ASSIGN_OR_RETURN(const bool right,
-                           VerifyWindow(pair, layouts, order[1] == &candidate_, full_check));
+  DAVINCI_ASSIGN_OR_RETURN(
+      const bool right,
+      VerifyWindow(pair, layouts, order[1] == &trial_.candidate.timed, full_check));
   if (!right) return false;
   if (into != nullptr) into->push_back(std::move(pair));
   return true;
@@ -353,12 +358,15 @@ Result<bool> Examination::MeasureWindows(const WindowKind& kind, bool baseline_f
 // Windows that are of no record: memory is asked for, outputs are described.
 Result<bool> Examination::WarmWindows() {
   PlanWindows();
-  DAVINCI_ASSIGN_OR_RETURN(const auto calibrated, session_->oracle->Ask({{"op", "calibrate"}}));
-  session_->between_events_seconds = calibrated.ok.at("between_events_seconds").get<double>();
-  DAVINCI_ASSIGN_OR_RETURN(bool go_on, MeasureWindows(full_queue_, true, false, nullptr));
-  if (go_on && one_memory_ && full_queue_.calls > 1) {
-    full_queue_.calls = from_idle_.calls = 1;
-    DAVINCI_ASSIGN_OR_RETURN(go_on, MeasureWindows(full_queue_, false, false, nullptr));
+  DAVINCI_ASSIGN_OR_RETURN(const auto calibrated,
+                           trial_.session->oracle->Ask({{"op", "calibrate"}}));
+  trial_.session->between_events_seconds = calibrated.ok.at("between_events_seconds").get<double>();
+  DAVINCI_ASSIGN_OR_RETURN(bool go_on,
+                           MeasureWindows(trial_.windows.full_queue, true, false, nullptr));
+  if (go_on && trial_.windows.one_memory && trial_.windows.full_queue.calls > 1) {
+    trial_.windows.full_queue.calls = trial_.windows.from_idle.calls = 1;
+    DAVINCI_ASSIGN_OR_RETURN(go_on,
+                             MeasureWindows(trial_.windows.full_queue, false, false, nullptr));
   }
   return go_on;
 }
@@ -368,24 +376,24 @@ Result<bool> Examination::WarmWindows() {
 // taken off for it is measured on the baseline, beside each pair: windows of one call where a pair
 // has several, and of two where it has one.
 Status Examination::MeasureFirstCall() {
-  const bool is_asked = protocol_.latency_every == 1 || from_idle_.calls == 1;
-  if (!is_asked || session_->buffers.at("count").get<int>() < 2) return Status::Ok();
-  WindowKind kind = from_idle_;
-  kind.calls = from_idle_.calls > 1 ? 1 : 2;
+  const bool is_asked = trial_.protocol.latency_every == 1 || trial_.windows.from_idle.calls == 1;
+  if (!is_asked || trial_.session->buffers.at("count").get<int>() < 2) return Status::Ok();
+  WindowKind kind = trial_.windows.from_idle;
+  kind.calls = trial_.windows.from_idle.calls > 1 ? 1 : 2;
   DAVINCI_ASSIGN_OR_RETURN(
       const auto drawn,
-      session_->oracle->Ask(
+      trial_.session->oracle->Ask(
           {{"op", "draw"},
            {"seeds", std::vector<uint64_t>(static_cast<size_t>(kind.calls), NextSeed())}}));
-  drawn_.reset();  // the oracle forgets them
+  trial_.inputs.ahead.reset();  // the oracle forgets them
   WindowKind empty = kind;
   empty.empty = true;
-  Pair pair;
+  TimedPair pair;
   stats::WindowReading reading;
   for (const WindowKind* one : {&empty, &kind}) {
-    BeginWindow(&session_->baseline, *one, drawn.ok);
+    BeginWindow(&trial_.session->baseline, *one, drawn.ok);
     DAVINCI_ASSIGN_OR_RETURN(const CallResult ran,
-                             FinishWindow(&session_->baseline, *one, drawn.ok, &pair));
+                             FinishWindow(&trial_.session->baseline, *one, drawn.ok, &pair));
     if (ran.failure) return ReferenceFailure(*ran.failure);
     const double seconds = 1e-9 * static_cast<double>(ran.window_ns);
     if (one->empty)
@@ -393,36 +401,42 @@ Status Examination::MeasureFirstCall() {
     else
       reading.with_calls_seconds = seconds;
   }
-  first_call_windows_.push_back(reading);
+  trial_.pairs.first_call.push_back(reading);
   return Status::Ok();
 }
 
 Result<bool> Examination::Corroborate(bool baseline_first) {
-  const size_t each = baseline_seconds_ < kShortSeconds ? kAloneOfShort : 1;
+  const size_t each = trial_.timing.baseline_seconds < kShortSeconds ? kAloneOfShort : 1;
   const bool alone_is_due =
-      alone_pairs_.size() <= each * (pairs_.size() / static_cast<size_t>(protocol_.alone_every));
+      trial_.pairs.alone.size() <=
+      each * (trial_.pairs.record.size() / static_cast<size_t>(trial_.protocol.alone_every));
   bool go_on = true;
   for (size_t i = 0; go_on && alone_is_due && i < each; ++i) {
-    DAVINCI_ASSIGN_OR_RETURN(go_on, MeasureWindows(alone_, baseline_first, false, &alone_pairs_));
+    DAVINCI_ASSIGN_OR_RETURN(
+        go_on, MeasureWindows(trial_.windows.alone, baseline_first, false, &trial_.pairs.alone));
   }
-  const int every = full_queue_.calls == 1 ? std::min(protocol_.latency_every, kLatencyOfOneCall)
-                                           : protocol_.latency_every;
-  if (!go_on || latency_pairs_.size() > pairs_.size() / static_cast<size_t>(every)) return go_on;
+  const int every = trial_.windows.full_queue.calls == 1
+                        ? std::min(trial_.protocol.latency_every, kLatencyOfOneCall)
+                        : trial_.protocol.latency_every;
+  if (!go_on ||
+      trial_.pairs.latency.size() > trial_.pairs.record.size() / static_cast<size_t>(every))
+    return go_on;
   DAVINCI_RETURN_IF_ERROR(MeasureFirstCall());
-  return MeasureWindows(from_idle_, baseline_first, false, &latency_pairs_);
+  return MeasureWindows(trial_.windows.from_idle, baseline_first, false, &trial_.pairs.latency);
 }
 
 Result<bool> Examination::ConfirmCharge() {
   const Stopwatch watch;
-  while (alone_pairs_.size() < kAloneToDecide && watch.Seconds() < kConfirmSeconds) {
+  while (trial_.pairs.alone.size() < kAloneToDecide && watch.Seconds() < kConfirmSeconds) {
     bool go_on = true;
-    const bool baseline_first = alone_pairs_.size() % 2 == 0;
+    const bool baseline_first = trial_.pairs.alone.size() % 2 == 0;
     for (size_t i = 0; go_on && i < kAloneOfShort; ++i) {
-      DAVINCI_ASSIGN_OR_RETURN(go_on, MeasureWindows(alone_, baseline_first, false, &alone_pairs_));
+      DAVINCI_ASSIGN_OR_RETURN(
+          go_on, MeasureWindows(trial_.windows.alone, baseline_first, false, &trial_.pairs.alone));
     }
     if (go_on) {
-      DAVINCI_ASSIGN_OR_RETURN(go_on,
-                               MeasureWindows(from_idle_, baseline_first, false, &latency_pairs_));
+      DAVINCI_ASSIGN_OR_RETURN(go_on, MeasureWindows(trial_.windows.from_idle, baseline_first,
+                                                     false, &trial_.pairs.latency));
     }
     if (!go_on) return false;
   }

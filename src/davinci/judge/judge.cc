@@ -20,12 +20,12 @@
 #include "davinci/judge/examination.h"
 #include "davinci/judge/known_torch.h"
 #include "davinci/judge/machine_state.h"
+#include "davinci/judge/recorded_trial.h"
 #include "davinci/judge/runner_pool.h"
 #include "davinci/judge/session.h"
 #include "davinci/judge/shared_process.h"
 #include "davinci/judge/slow_calls.h"
 #include "davinci/judge/timing_cores.h"
-#include "davinci/judge/trial.h"
 #include "davinci/sandbox/layers.h"
 
 namespace davinci::judge {

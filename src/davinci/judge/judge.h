@@ -47,8 +47,8 @@ struct JudgeOptions {
   int64_t memory_bytes = 0;
   // Start Python at the first request that needs it, not at once: kept traces need none.
   bool start_when_needed = false;
-  // Folder for a record of each trial (trial.h), which tests/transcripts replays; empty: none.
-  // Recorded trials share no processes.
+  // Folder for a record of each trial (recorded_trial.h), which tests/transcripts replays; empty:
+  // none. Recorded trials share no processes.
   std::string record_folder;
 };
 

@@ -7,7 +7,7 @@
 
 #include "davinci/base/status.h"
 #include "davinci/judge/device_memory.h"
-#include "davinci/judge/examination.h"
+#include "davinci/judge/job.h"
 #include "davinci/judge/judge_context.h"
 
 namespace davinci::judge {
