@@ -16,7 +16,8 @@
 #   DAVINCI, MINUTES, GPUS, STAGES   as of tools/train_nano.sh; OUT may be its folder
 #   MODEL      the start: a folder in Hugging Face layout or a GGUF file (default: the newest checkpoint of OUT/sft, else models/davinci-nano)
 #   TARGET     what kernels run on (default: cuda; ci: cpu)
-#   TASKS      tasks to train on, of operator combinations that supervised training has not seen (default: 1024)
+#   TASKS      tasks to train on, of operator combinations that supervised training has not seen, beside the modules of tests/corpus that
+#              people wrote (full only) (default: 512)
 #   MIXED      share of them with operators in any order, in which a model that knows the usual orders is less sure (default: 0.5)
 #   STEPS      of rl (default: 60); SHORT: of a variant and of library (default: 20)
 #   HELD_OUT   held-out tasks of each split, and so many files of tasks/ and of the import corpus (default: 64)
@@ -33,10 +34,10 @@ size=${2:-full}
 all="start rl evaluate selection wins library ablations"
 . tools/stages.sh
 case $size in
-  full) target=${TARGET:-cuda}; world=recipes/train/nano/world.toml; steps=${STEPS:-60}; short=${SHORT:-20}; train_tasks=${TASKS:-1024}
-    held_out=${HELD_OUT:-64}; samples=${SAMPLES:-4}; language=triton; splits=(combination style family own import); expert=() ;;
+  full) target=${TARGET:-cuda}; world=recipes/train/nano/world.toml; steps=${STEPS:-60}; short=${SHORT:-20}; train_tasks=${TASKS:-512}
+    held_out=${HELD_OUT:-64}; samples=${SAMPLES:-4}; language=triton; splits=(combination style family own import); expert=(); trained=(train modules) ;;
   ci) target=${TARGET:-cpu}; world=recipes/train/nano/ci/world.toml; steps=${STEPS:-2}; short=${SHORT:-1}; train_tasks=${TASKS:-4}
-    held_out=${HELD_OUT:-1}; samples=${SAMPLES:-1}; language=cpp; splits=(combination family); expert=(--samples 1) ;;
+    held_out=${HELD_OUT:-1}; samples=${SAMPLES:-1}; language=cpp; splits=(combination family); expert=(--samples 1); trained=(train) ;;
   *) echo "learn_nano: size $size is not full or ci" >&2; exit 2 ;;
 esac
 recipe=recipes/train/nano/rl.toml
@@ -58,7 +59,7 @@ devices() {  # the devices of one process that samples on all
 # davinci train with the settings that all share: train FOLDER MODEL RECIPE SETTING...
 training() {
   local folder=$1 model=$2 recipe=$3 set; shift 3
-  command=("$davinci" train "$recipe" "$world" --set "model.path=\"$model\"" --set "train.tasks=$(list "$out/tasks/train")"
+  command=("$davinci" train "$recipe" "$world" --set "model.path=\"$model\"" --set "train.tasks=$(list "${trained[@]/#/$out/tasks/}")"
     --set "skills.library=\"$out/library.db\"" --set "task.target=$target" --out "$folder")
   for set in ${SETS:-} "$@"; do command+=(--set "$set"); done
 }
@@ -88,6 +89,7 @@ start() {
   [ $language = triton ] || "$davinci" synth cards --language $language --out "$out/cards/all" > /dev/null
   "$davinci" skills --library "$out/library.db" import "$([ $language = triton ] && echo cards/triton.jsonl || echo "$out/cards/all/cards.jsonl")" --exact > /dev/null
   tasks_of "$out/tasks/train" "$train_tasks" reinforcement 3 --mixed "${MIXED:-0.5}"
+  [[ " ${trained[*]} " != *" modules "* ]] || "$python" tests/corpus/modules.py "$out/tasks/modules"
   for split in "${splits[@]}"; do
     case $split in
       own) some_of tasks "$out/tasks/own" ;;

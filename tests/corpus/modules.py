@@ -355,3 +355,21 @@ add("kv_cache_step", "self.k[:, :, self.at] = k\nself.v[:, :, self.at] = v\nself
     {name: "randn(B, H, 1, D)" for name in "qkv"}, {"B": 2, "H": 4, "S": 64, "D": 32}, {"B": 32, "H": 32, "S": 2048, "D": 128},
     state={"buffer_k": "torch.zeros(B, H, S, D)", "buffer_v": "torch.zeros(B, H, S, D)", "buffer_at": "torch.zeros(1, dtype=torch.int64)"})
 add("spectral_norm_train", "self.f(x)", "randn(R, N)", state={"f": "nn.utils.parametrizations.spectral_norm(nn.Linear(N, N))"}, mode="train", **state)
+
+
+def write(folder):
+    """Task files with their sidecars, which the commands of davinci take: sizes of the cpu target, those for cuda beside them."""
+    for name, module in MODULES.items():
+        sizes = "".join(f"{size} = {value}\n" for size, value in module.sizes["cuda"].items())
+        (folder / f"{name}.py").write_text(module.text("cpu"))
+        (folder / f"{name}.toml").write_text(f"{module.sidecar()}\n[sizes.cuda]\n{sizes}")
+
+
+if __name__ == "__main__":
+    import pathlib
+    import sys
+
+    if len(sys.argv) != 2:
+        sys.exit("python tests/corpus/modules.py FOLDER: writes each module as a task file")
+    pathlib.Path(sys.argv[1]).mkdir(parents=True, exist_ok=True)
+    write(pathlib.Path(sys.argv[1]))
