@@ -131,7 +131,7 @@ def components(edges):
 
 
 def unit_of(name):
-    """A header and its source are one unit; further sources of one header ("examination_checks.cc") are units of their own."""
+    """A header and its source are one unit; further sources of one header are units of their own."""
     return re.sub(r"\.(h|cc|py)$", "", name)
 
 

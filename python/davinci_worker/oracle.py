@@ -19,7 +19,7 @@ from davinci_worker.compare import Comparator, bits_of
 from davinci_worker.from_the_end import FromTheEnd
 from davinci_worker.reference import InputSet, Reference, widen
 
-_OVERWRITTEN = 256  # elements of every output, with bytes 0x7f; on cpu examination_checks.cc does it
+_OVERWRITTEN = 256  # elements of every output, with bytes 0x7f; on cpu returned_outputs.cc does it
 _MOST_GROWTH = 45  # powers of two; products of three inputs grow by 40 on "log_uniform"
 _KEEP_WHILE_RESTING_BYTES = 1 << 30
 # Of inputs that a session's candidates are checked on, with outputs of the reference and truth. On cuda they are not part of what is

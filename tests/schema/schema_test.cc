@@ -169,7 +169,7 @@ TEST(EvaluationSchema, EachOutcomeNeedsItsEvidence) {
     }
 }
 
-// Every member at once, so that the schema describes whatever an examination may collect.
+// Every member at once, so that the schema describes whatever a trial may collect.
 TEST(EvaluationSchema, DescribesAllEvidence) {
   Evidence all = EvidenceOf(Outcome::kMismatch);
   all.failure = {Rule::kDiskLimit, "line 1", "exited with status 1", "last words",

@@ -1,4 +1,4 @@
-// Evidence: the measurements behind a verdict, as an examination collects them. ToJson() writes
+// Evidence: the measurements behind a verdict, as a trial collects them. ToJson() writes
 // `evidence` of the Evaluation; docs/evaluation.schema.json describes it, and says what each status
 // must come with.
 //

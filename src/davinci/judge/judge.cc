@@ -16,16 +16,18 @@
 #include "davinci/build/build_service.h"
 #include "davinci/gpu/device.h"
 #include "davinci/gpu/visible_devices.h"
+#include "davinci/judge/ask_reference.h"
 #include "davinci/judge/baselines.h"
-#include "davinci/judge/examination.h"
 #include "davinci/judge/known_torch.h"
 #include "davinci/judge/machine_state.h"
 #include "davinci/judge/recorded_trial.h"
+#include "davinci/judge/run_trial.h"
 #include "davinci/judge/runner_pool.h"
 #include "davinci/judge/session.h"
 #include "davinci/judge/shared_process.h"
 #include "davinci/judge/slow_calls.h"
 #include "davinci/judge/timing_cores.h"
+#include "davinci/judge/trial.h"
 #include "davinci/sandbox/layers.h"
 
 namespace davinci::judge {
@@ -247,8 +249,8 @@ Result<nlohmann::json> Judge::Admit(const std::string& task_path, Target target)
   job.target = target;
   DAVINCI_ASSIGN_OR_RETURN(const Protocol protocol, ProtocolByName("davinci"));
   DAVINCI_ASSIGN_OR_RETURN(const JudgeContext* context, impl_->Ready());
-  Examination examination(*context, job, protocol);
-  DAVINCI_ASSIGN_OR_RETURN(json found, examination.Admit());
+  Trial trial(*context, job, protocol);
+  DAVINCI_ASSIGN_OR_RETURN(json found, AdmitTask(trial));
   found["sidecar_tags"] = job.task->config.tags;
   return found;
 }
@@ -267,8 +269,8 @@ Result<nlohmann::json> Judge::Trace(const std::shared_ptr<const task::Task>& tas
   job.target = impl_->device.empty() ? Target::kCpu : target;
   job.sizes_of = target;
   DAVINCI_ASSIGN_OR_RETURN(const Protocol protocol, ProtocolByName("davinci"));
-  Examination examination(*context, job, protocol);
-  DAVINCI_ASSIGN_OR_RETURN(json found, examination.Trace());
+  Trial trial(*context, job, protocol);
+  DAVINCI_ASSIGN_OR_RETURN(json found, TraceTask(trial));
   const bool whole =
       found.contains("untraceable") || found.at("shapes").size() == task->config.variants.size();
   if (impl_->facts && whole)

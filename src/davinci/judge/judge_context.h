@@ -1,11 +1,11 @@
-// JudgeContext: what every examination borrows from its Judge. All pointers outlive the
-// examination.
+// JudgeContext: what every trial borrows from its Judge. All pointers outlive the trial.
 #pragma once
 
 #include <nlohmann/json.hpp>
 
+#include "davinci/data/evaluation.h"
 #include "davinci/gpu/lease.h"
-#include "davinci/judge/judge.h"
+#include "davinci/judge/judge_options.h"
 #include "davinci/judge/machine.h"
 #include "davinci/store/kv_cache.h"
 #include "davinci/worker/fork_server.h"

@@ -68,7 +68,7 @@ class Oracle {
   worker::Process& process() { return *process_; }
   // Seconds spent in each kind of request so far, for stage timings.
   const nlohmann::json& seconds() const { return seconds_; }
-  // Between two examinations: stage timings count for none, timeouts are the default.
+  // Between two trials: stage timings count for none, timeouts are the default.
   void Rest();
   // A device assertion of the reference failed, which ended this process' CUDA context. With
   // "domain_on_host" in the load request another oracle checks inputs on the host first.

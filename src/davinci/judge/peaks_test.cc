@@ -107,7 +107,7 @@ TEST(MeasureRates, WhatAllThreadsReachIsPossible) {
   auto peaks = MeasureCorePeaks();
   if (Skipped(peaks)) GTEST_SKIP() << peaks.status().message();
   ASSERT_TRUE(peaks.ok());
-  constexpr double kMargin = 0.67;  // examination_task.cc, kCpuMargin
+  constexpr double kMargin = 0.67;  // check_roofline.cc, kCpuMargin
   int measurements = 1;
   for (const double bytes : {1e6, 1e8})
     for (const int threads : {1, 2}) {

@@ -52,7 +52,7 @@ struct Protocol {
   // has begun does not know that the rest is ordinary. One at least, where it is above 0.
   double stress_share = 0.05;
   // CPU: pairs of processes of baseline and candidate that are timed by turns, what a process is
-  // born with being different in each (examination_launches.cc).
+  // born with being different in each (launches.cc).
   int launches = 1;
   double give_up_below = 0.0;  // screening: stop early when the speedup is surely below this
 
@@ -69,7 +69,7 @@ struct Protocol {
   // limit.
   int device_connections = 0;
   // CUDA: also profile the baseline, once per task. Its session ends with that
-  // (examination_evidence).
+  // (collect_evidence.cc).
   bool profile_baseline = true;
   // CUDA: the device is kept busy this long before kernels are timed, for its clocks to rise.
   double profile_warmup_seconds = 0.05;

@@ -9,7 +9,7 @@
 #include "davinci/base/json_text.h"
 #include "davinci/gpu/lease.h"
 #include "davinci/judge/device_memory.h"
-#include "davinci/judge/examination.h"
+#include "davinci/judge/run_trial.h"
 #include "davinci/judge/runner_pool.h"
 #include "davinci/judge/session.h"
 #include "davinci/judge/slow_calls.h"
@@ -88,12 +88,6 @@ std::string OutcomeText(const Result<Evaluation>& evaluation) {
 }
 
 }  // namespace
-
-Result<Evaluation> RunTrial(const JudgeContext& context, const Job& job, const Protocol& protocol,
-                            MemoryBudget budget) {
-  if (job.compile_only) return EvaluateCompileOnly(context, job, protocol);
-  return Examination(context, job, protocol, budget).Run();
-}
 
 Result<Evaluation> RecordTrial(const JudgeContext& context, const Job& job,
                                const Protocol& protocol, const json& limits, MemoryBudget budget,

@@ -19,11 +19,7 @@
 
 namespace davinci::judge {
 
-// By the examination that the job asks for.
-Result<Evaluation> RunTrial(const JudgeContext& context, const Job& job, const Protocol& protocol,
-                            MemoryBudget budget);
-
-// Does the same and writes the record into `folder`, named after candidate and content. `limits`
+// Runs a trial and writes its record into `folder`, named after candidate and content. `limits`
 // has what the options changed in the protocol (OverrideLimits() in judge.cc). A record that cannot
 // be written is a failure.
 Result<Evaluation> RecordTrial(const JudgeContext& context, const Job& job,

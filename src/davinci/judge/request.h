@@ -44,7 +44,7 @@ struct EvaluationRequest {
   int64_t order = 0;  // among requests of one urgency: small first
   Progress progress;
   // The text of the candidate's export, made of a correct evaluation. Where it is set, the export
-  // is called once, and evidence.export says whether its kernel ran (examination_export.cc).
+  // is called once, and evidence.export says whether its kernel ran (check_export.cc).
   std::function<std::string(const Evaluation&)> export_of;
   // Called with the evaluation of this request, unless it is taken over from an identical one under
   // way, before those that wait for it are answered.

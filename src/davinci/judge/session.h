@@ -2,7 +2,7 @@
 // has loaded the reference, the baseline runner is bound and has been checked; what a candidate
 // needs beside that is its own runner.
 //
-// An examination owns its session while it lasts; in between, sessions rest in a SessionPool. A
+// A trial owns its session while it lasts; in between, sessions rest in a SessionPool. A
 // session serves a limited number of candidates: weights are the session's secret, and a secret
 // that is used for ever is none. Inputs are drawn afresh for every candidate.
 //
@@ -65,10 +65,8 @@ struct Session {
   uint64_t init_seed = 0;
   // Without a device: {"bytes": the task's own size, "shrunk": null or {"set", "own", "bytes"}}.
   nlohmann::json fitted = nlohmann::json::object();
-  // cuda: the buffers that runners fill between timed calls, null until they are made, and what two
-  // events around a call say beyond what it adds to a queue.
+  // cuda: the buffers that runners fill between timed calls, null until they are made.
   nlohmann::json buffers;
-  double between_events_seconds = 0;
   // cuda: device time of a call of the baseline, once measured; plans the next candidate's windows.
   std::optional<double> baseline_seconds;
   bool reference_mutates = false;        // it changes its inputs
@@ -98,7 +96,7 @@ struct SessionClaim {
 };
 
 // Sessions at rest, and how many are about. A session is needed only while a candidate is checked
-// and timed, not while it compiles, so a few serve many examinations of one task. Those that hold
+// and timed, not while it compiles, so a few serve many trials of one task. Those that hold
 // device memory of note leave soon, so that others get it. Thread-safe.
 class SessionPool {
  public:

@@ -11,7 +11,7 @@
 namespace davinci::judge {
 namespace {
 
-// What an examination that ended before its roles were up gives back.
+// What a trial that ended before its roles were up gives back.
 void GiveBackNothing(SessionPool* pool, const std::string& key) {
   pool->Return(key, nullptr, PrewarmedRunner());
   pool->Settle();

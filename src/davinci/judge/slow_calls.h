@@ -7,7 +7,7 @@
 // distinguish the two; the holder of the exclusive lease can: while a kernel runs in another
 // context, the turn of a small kernel takes a time slice longer. It then says which calls must end.
 //
-// One object serves all examinations of a process; thread-safe.
+// One object serves all trials of a process; thread-safe.
 #pragma once
 
 #include <atomic>

@@ -11,6 +11,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "davinci/base/clock.h"
@@ -29,6 +30,9 @@
 #include "davinci/task/task.h"
 
 namespace davinci::judge {
+
+// The stage that waits for the candidate's module and constructs it.
+inline constexpr char kBuildingStage[] = "building";
 
 struct StageClock {
   Stopwatch watch;  // since the trial began
@@ -94,6 +98,8 @@ struct WindowPlan {
   std::vector<int64_t> shifts[2];  // of the calls of the last window, by Side
   std::vector<uint64_t> ahead;     // seeds of inputs that the oracle has drawn
   int num_pairs = 0;               // of record or not
+  // What two events around a call say beyond what it adds to a queue.
+  double between_events_seconds = 0;
 };
 
 // Seconds added to the calls of windows.
@@ -175,5 +181,25 @@ struct Trial {
   nlohmann::json admission;  // of the task, once known
   Report report;
 };
+
+// Ends the current stage and begins another; an empty name begins none.
+void BeginStage(Trial& trial, std::string_view name);
+// Under which the device is leased.
+std::string DeviceKey(const Trial& trial);
+// True where the trial has the whole device, after its memory ran out.
+bool IsAlone(const Trial& trial);
+bool HasTimingCores(const Trial& trial);
+double CallTimeout(const Trial& trial);
+// Memory of each process.
+int64_t MemoryBytes(const Trial& trial);
+// Is the baseline compiled at its first call, by the judge or by the reference itself?
+bool BaselineCompiles(const Trial& trial);
+// {"set", "own", "bytes"} where the task's own size is not what is looked at; else null.
+const nlohmann::json* ShrunkSizes(const Session* session);
+DeviceMemoryEvidence& DeviceMemoryOf(Report* report);
+// Makes another launch the current one.
+void UseLaunch(Trial& trial, size_t launch);
+// Of all launches.
+std::vector<Timed*> TimedOf(Trial& trial, Side side);
 
 }  // namespace davinci::judge

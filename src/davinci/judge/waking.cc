@@ -1,10 +1,8 @@
-// What waking and stopping a process costs for each of its threads, measured where it is judged: a
-// constant would be right on one machine only.
+#include "davinci/judge/waking.h"
 
 #include <algorithm>
 #include <vector>
 
-#include "davinci/judge/examination.h"
 #include "davinci/stats/summary.h"
 
 namespace davinci::judge {
@@ -19,11 +17,11 @@ constexpr int kMostThreads = 512;
 
 }  // namespace
 
-Status Examination::MeasureWaking() {
-  trial_.arming.waking = {};
-  Runner& baseline = *trial_.session->baseline.runner;
+Status MeasureWaking(Trial& trial) {
+  trial.arming.waking = {};
+  Runner& baseline = *trial.session->baseline.runner;
   const int more = std::min(
-      trial_.candidate.timed.runner->process().NumThreads() - baseline.process().NumThreads(),
+      trial.candidate.timed.runner->process().NumThreads() - baseline.process().NumThreads(),
       kMostThreads);
   if (more <= 0) return Status::Ok();
   std::vector<double> cpu[2];
@@ -32,7 +30,7 @@ Status Examination::MeasureWaking() {
   for (const bool with : {false, true}) {
     for (int i = 0; i <= kRequests; ++i) {
       const Answer answer = baseline.AskFrozen({{"op", "sleepers"}, {"count", with ? more : 0}},
-                                               trial_.protocol.load_timeout_seconds);
+                                               trial.protocol.load_timeout_seconds);
       if (answer.failure) return Internal(answer.failure->message);
       if (i == 0) continue;  // starts or ends them
       cpu[with].push_back(1e-9 * static_cast<double>(answer.cpu_ns));
@@ -41,15 +39,15 @@ Status Examination::MeasureWaking() {
     }
   }
   const Answer ended =
-      baseline.AskFrozen({{"op", "sleepers"}, {"count", 0}}, trial_.protocol.load_timeout_seconds);
+      baseline.AskFrozen({{"op", "sleepers"}, {"count", 0}}, trial.protocol.load_timeout_seconds);
   if (ended.failure) return Internal(ended.failure->message);
   const auto cost = [](const std::vector<double>(&seconds)[2]) {
     return std::max(0.0, stats::Percentile(seconds[1], 0.25) - stats::Percentile(seconds[0], 0.25) +
                              kNoise * stats::MedianStandardError(seconds[1]));
   };
-  trial_.arming.waking = {cost(cpu), cost(main_cpu), cost(wall)};
-  trial_.report.evidence.waking = {more, 1e3 * trial_.arming.waking.cpu_seconds,
-                                   1e3 * trial_.arming.waking.wall_seconds};
+  trial.arming.waking = {cost(cpu), cost(main_cpu), cost(wall)};
+  trial.report.evidence.waking = {more, 1e3 * trial.arming.waking.cpu_seconds,
+                                  1e3 * trial.arming.waking.wall_seconds};
   return Status::Ok();
 }
 

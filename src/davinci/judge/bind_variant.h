@@ -1,0 +1,19 @@
+// A shape variant in a runner: described, built, given weights, bound to its inputs.
+#pragma once
+
+#include <optional>
+
+#include "davinci/base/status.h"
+#include "davinci/judge/failure.h"
+#include "davinci/judge/oracle.h"
+#include "davinci/judge/session.h"
+#include "davinci/judge/trial.h"
+
+namespace davinci::judge {
+
+Result<const VariantFacts*> FactsOf(Trial& trial, int variant);
+// Builds variant `variant` in a runner, gives it the reference's weights and binds its input
+// arena.
+Result<std::optional<Failure>> BindVariant(Trial& trial, Timed* timed, int variant);
+
+}  // namespace davinci::judge

@@ -1,0 +1,13 @@
+// Whether clocks and device tell one story of the timed calls.
+#pragma once
+
+#include <optional>
+
+#include "davinci/judge/failure.h"
+#include "davinci/judge/trial.h"
+
+namespace davinci::judge {
+
+std::optional<Failure> CheckClocks(Trial& trial);
+
+}  // namespace davinci::judge

@@ -1,0 +1,11 @@
+// Timing: the device taken and kept awake, pairs measured, clocks checked, a number concluded.
+#pragma once
+
+#include "davinci/base/status.h"
+#include "davinci/judge/trial.h"
+
+namespace davinci::judge {
+
+Result<bool> MeasureTime(Trial& trial);
+
+}  // namespace davinci::judge

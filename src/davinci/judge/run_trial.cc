@@ -1,0 +1,53 @@
+#include "davinci/judge/run_trial.h"
+
+#include "davinci/judge/candidate_process.h"
+#include "davinci/judge/check_export.h"
+#include "davinci/judge/check_roofline.h"
+#include "davinci/judge/checks.h"
+#include "davinci/judge/collect_evidence.h"
+#include "davinci/judge/compile_only.h"
+#include "davinci/judge/contained.h"
+#include "davinci/judge/measure_time.h"
+#include "davinci/judge/start_roles.h"
+#include "davinci/judge/trial.h"
+
+namespace davinci::judge {
+namespace {
+
+Result<Evaluation> RunSteps(Trial& trial) {
+  struct Named {
+    const char* name;
+    Result<bool> (*step)(Trial&);
+  };
+  // From StartRoles on the three processes exist; from LockEarly on the candidate is frozen except
+  // inside calls; before MeasureTime it can no longer start processes; after CheckCorrectness
+  // `correct` never changes from false to true; after MeasureTime nothing is timed any more.
+  constexpr Named kSteps[] = {
+      {"starting", StartRoles}, {"loading", LoadReference},     {kBuildingStage, LoadCandidate},
+      {"locking", LockEarly},   {"checking", CheckCorrectness}, {"locking", LockLate},
+      {"timing", MeasureTime},  {"weighing", WeighTask},
+  };
+  for (const Named& named : kSteps) {
+    BeginStage(trial, named.name);
+    DAVINCI_ASSIGN_OR_RETURN(const bool go_on, named.step(trial));
+    if (!go_on) break;
+  }
+  BeginStage(trial, "concluding");
+  CollectEvidence(trial);
+  BeginStage(trial, "");
+  Evaluation evaluation = Conclude(trial);
+  if (trial.job.export_of && evaluation.outcome == Outcome::kOk)
+    DAVINCI_RETURN_IF_ERROR(CheckExport(trial, &evaluation));
+  return evaluation;
+}
+
+}  // namespace
+
+Result<Evaluation> RunTrial(const JudgeContext& context, const Job& job, const Protocol& protocol,
+                            MemoryBudget budget) {
+  if (job.compile_only) return EvaluateCompileOnly(context, job, protocol);
+  Trial trial(context, job, protocol, budget);
+  return Contained(trial, RunSteps);
+}
+
+}  // namespace davinci::judge

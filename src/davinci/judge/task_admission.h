@@ -1,0 +1,22 @@
+// What is known of a task by asking its reference: admission and tags (guarantee 9).
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "davinci/base/status.h"
+#include "davinci/judge/trial.h"
+
+namespace davinci::judge {
+
+bool HasTag(const std::vector<std::string>& tags, std::string_view name);
+
+std::string AdmissionKey(const Trial& trial);
+Result<nlohmann::json> AskAdmission(Trial& trial, std::optional<double> budget_seconds);
+void LearnTask(Trial& trial);
+std::vector<std::string> TaskTags(const Trial& trial);
+
+}  // namespace davinci::judge

@@ -1,0 +1,29 @@
+// What a call has left behind, as the oracle is asked about it, and what its answer means.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+
+#include "davinci/judge/failure.h"
+#include "davinci/judge/session.h"
+#include "davinci/judge/trial.h"
+
+namespace davinci::judge {
+
+// One look at everything a call has left behind: outputs against the baseline's or truth (or
+// both), inputs intact, and on cuda no store after the runner said done. The comparison; what
+// else is wrong in `broken`.
+nlohmann::json VerifyRequest(const Trial& trial, const nlohmann::json& layout,
+                             const nlohmann::json& baseline_layout, bool against_truth,
+                             bool samples_are_the_candidates);
+// What a call has left behind against truth.
+nlohmann::json CompareRequest(const DrawnInputs& inputs, const Timed& timed,
+                              const nlohmann::json& layout);
+nlohmann::json Verified(const nlohmann::json& found, std::optional<Failure>* broken);
+std::optional<Failure> CheckOutside(const Trial& trial, const Timed& timed);
+Failure WorkedWhileStopped(double cpu_seconds);
+Failure MismatchFailure(const Trial& trial, const nlohmann::json& comparison,
+                        const std::string& distribution, int variant);
+
+}  // namespace davinci::judge
