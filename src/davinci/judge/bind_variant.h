@@ -11,6 +11,7 @@
 
 namespace davinci::judge {
 
+// The oracle's description of a variant, asked for once in a session.
 Result<const VariantFacts*> FactsOf(Trial& trial, int variant);
 // Builds variant `variant` in a runner, gives it the reference's weights and binds its input
 // arena.

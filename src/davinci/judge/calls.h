@@ -23,8 +23,10 @@ int64_t Nanoseconds(const nlohmann::json& answer);
 // Draws inputs; `truth` also computes what is right for them.
 Result<nlohmann::json> PrepareInputs(Trial& trial, const std::string& distribution, int variant,
                                      bool truth);
+// The same as a request to the oracle.
 nlohmann::json PrepareRequest(const std::string& distribution, int variant, bool truth,
                               uint64_t seed);
+// Arming for a call on a slot of the arena drawn anew.
 nlohmann::json ArmMessage(Trial& trial, Timed* timed, const VariantFacts& facts,
                           const std::string& args);
 // Lets an armed runner see the drawn inputs.

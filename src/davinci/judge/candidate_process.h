@@ -11,17 +11,21 @@
 
 namespace davinci::judge {
 
+// May its process serve other candidates, before and after it (shared_process.h)?
 bool SharesProcess(const Trial& trial);
 // The candidate's process lets go of it and goes back to where others get it; what became of that
 // is part of the provenance.
 void LetGoOfCandidate(Trial& trial, Evaluation* evaluation);
-// A process for the candidate and its source; what it is asked to load.
+// A process for the candidate, with its source.
 Status StartCandidate(Trial& trial);
+// Asks that process to load it.
 void PostCandidate(Trial& trial);
 // Waits for the candidate's module, and serves its compilations meanwhile.
 const Answer& AwaitCandidate(Trial& trial);
+// Steps before and after the checks: on cpu the first one locks, on cuda the second.
 Result<bool> LockEarly(Trial& trial);
 Result<bool> LockLate(Trial& trial);
+// From here on the process can start no others; a verdict where some are left running.
 Result<bool> LockCandidate(Trial& trial);
 std::optional<Failure> HelperProcesses(const Candidate& candidate);
 

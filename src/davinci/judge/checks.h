@@ -10,7 +10,9 @@
 
 namespace davinci::judge {
 
+// One check of a variant that is bound: nothing where the candidate was right.
 Result<std::optional<Failure>> CheckOne(Trial& trial, const CheckStep& step, int variant);
+// All checks of the protocol, on the task's own size and on its variants.
 Result<bool> CheckCorrectness(Trial& trial);
 
 }  // namespace davinci::judge

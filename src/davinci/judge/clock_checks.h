@@ -8,6 +8,7 @@
 
 namespace davinci::judge {
 
+// A violation where they do not; the readings go into the evidence.
 std::optional<Failure> CheckClocks(Trial& trial);
 
 }  // namespace davinci::judge

@@ -6,7 +6,9 @@
 
 namespace davinci::judge {
 
+// What the processes can still be asked, profiles and labels; nothing of it changes the verdict.
 void CollectEvidence(Trial& trial);
+// The Evaluation, moved out of the report.
 Evaluation Conclude(Trial& trial);
 
 }  // namespace davinci::judge

@@ -24,7 +24,7 @@ namespace davinci::judge {
 
 // What a call waits for a core that nothing held up, from the pairs of record.
 void LearnWaits(Trial& trial);
-// `threads`: of the candidate.
+// The time that a call took at least, where others disturbed it. `threads`: of the candidate.
 double LeastSeconds(const CallCosts& costs, int threads, const CallResult& call);
 // Samples of record on cpu.
 std::vector<stats::PairedSample> HostSamples(Trial& trial);

@@ -6,6 +6,7 @@
 
 namespace davinci::judge {
 
+// The device is exclusive meanwhile, and given back as soon as nothing is timed any more.
 Result<bool> MeasureTime(Trial& trial);
 
 }  // namespace davinci::judge

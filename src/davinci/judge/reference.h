@@ -15,6 +15,7 @@ namespace davinci::judge {
 // Bytes that a task too large to be drawn without a device is shrunk to, by Job::compile_only_try.
 inline constexpr int64_t kShrinkTo[] = {1 << 20, 1 << 20, 32 << 10};
 
+// Asks oracle and baseline to load the reference; FinishReference() waits until both are bound.
 Status BeginReference(Trial& trial);
 void LoadBaseline(Trial& trial);
 // What the reference's processes may read beside the system.

@@ -24,6 +24,7 @@ std::vector<size_t> NotLent(const std::vector<OutputTensor>& outputs, const Vari
 nlohmann::json SettleRequest(Trial& trial, const Timed& timed, const VariantFacts& facts,
                              const nlohmann::json& layout,
                              const std::vector<OutputTensor>& outputs);
+// A violation where an output was not in memory of its own, in some call so far.
 std::optional<Failure> SharedOutput(const Candidate& candidate);
 // The failure behind an oracle that could not look at a runner's outputs.
 Result<std::optional<Failure>> UnreadableOutput(Trial& trial, const Status& status);

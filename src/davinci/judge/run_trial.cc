@@ -19,13 +19,14 @@ Result<Evaluation> RunSteps(Trial& trial) {
     const char* name;
     Result<bool> (*step)(Trial&);
   };
-  // From StartRoles on the three processes exist; from LockEarly on the candidate is frozen except
-  // inside calls; before MeasureTime it can no longer start processes; after CheckCorrectness
-  // `correct` never changes from false to true; after MeasureTime nothing is timed any more.
   constexpr Named kSteps[] = {
-      {"starting", StartRoles}, {"loading", LoadReference},     {kBuildingStage, LoadCandidate},
-      {"locking", LockEarly},   {"checking", CheckCorrectness}, {"locking", LockLate},
-      {"timing", MeasureTime},  {"weighing", WeighTask},
+      {"starting", StartRoles},  // from here on the three processes exist
+      {"loading", LoadReference},     {kBuildingStage, LoadCandidate},
+      {"locking", LockEarly},          // the candidate is frozen except inside calls
+      {"checking", CheckCorrectness},  // `correct` never changes from false to true
+      {"locking", LockLate},           // it can no longer start processes
+      {"timing", MeasureTime},         // nothing is timed any more
+      {"weighing", WeighTask},
   };
   for (const Named& named : kSteps) {
     BeginStage(trial, named.name);

@@ -19,6 +19,7 @@ struct Average {
 Average OnAverage(const Trial& trial);
 // Does the average tell another story than an interval that begins at `low`?
 bool IsUneven(const Average& average, double low);
+// Learns costs and charges from the pairs of record so far, and applies them.
 std::vector<stats::PairedSample> LearnSamples(Trial& trial);
 
 }  // namespace davinci::judge

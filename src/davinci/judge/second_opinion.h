@@ -9,8 +9,10 @@
 
 namespace davinci::judge {
 
+// What the published rule says of outputs that were `compared` already.
 Status AskPublishedRule(Trial& trial, const std::string& distribution, int variant,
                         const nlohmann::json& layout, const nlohmann::json& compared);
+// One more call, on inputs with NaN: labels only.
 void ProbeNonfinite(Trial& trial);
 
 }  // namespace davinci::judge

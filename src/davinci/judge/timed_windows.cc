@@ -324,7 +324,6 @@ Result<bool> VerifyWindow(Trial& trial, const TimedPair& pair, const json (&layo
 
 }  // namespace
 
-// With the device shared: everything but what is timed.
 Status PrepareWindows(Trial& trial) {
   DAVINCI_RETURN_IF_ERROR(ShareDevice(trial));
   DAVINCI_RETURN_IF_ERROR(BindBuffers(trial));
@@ -402,7 +401,6 @@ Result<bool> MeasureWindows(Trial& trial, const WindowKind& kind, bool baseline_
   return true;
 }
 
-// Windows that are of no record: memory is asked for, outputs are described.
 Result<bool> WarmWindows(Trial& trial) {
   PlanWindows(trial);
   DAVINCI_ASSIGN_OR_RETURN(const auto calibrated,

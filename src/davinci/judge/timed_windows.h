@@ -10,9 +10,13 @@
 
 namespace davinci::judge {
 
+// With the device shared: everything but what is timed.
 Status PrepareWindows(Trial& trial);
+// A window of each side on the same inputs, every output verified; `into`: where its times go, if
+// anywhere.
 Result<bool> MeasureWindows(Trial& trial, const WindowKind& kind, bool baseline_first,
                             bool full_check, std::vector<TimedPair>* into);
+// Plans windows, with some that are of no record: memory is asked for, outputs are described.
 Result<bool> WarmWindows(Trial& trial);
 // What corroborates: calls alone, and from an idle queue, where they are due.
 Result<bool> Corroborate(Trial& trial, bool baseline_first);

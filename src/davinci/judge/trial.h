@@ -64,7 +64,7 @@ struct DeviceShare {
   gpu::DeviceLease share;
 };
 
-// Of the inputs drawn last.
+// The inputs drawn last, and those of the next pair.
 struct DrawnInputs {
   std::string last_args;
   int64_t shift[2] = {0, 0};               // in the arenas, by Side
@@ -90,6 +90,7 @@ struct Launches {
   size_t current = 0;
 };
 
+// Of the windows of a trial on cuda (timed_windows.h).
 struct WindowPlan {
   WindowKind full_queue;
   WindowKind from_idle;
@@ -125,6 +126,7 @@ struct Waking {
   double main_cpu_seconds = 0;
   double wall_seconds = 0;  // until all of them stood
 };
+// Of arming, beyond the baseline's (arming_excess.h).
 struct ArmingCharge {
   Waking waking;
   double seconds = 0;  // added to every call of the candidate
@@ -150,6 +152,7 @@ struct Report {
   Evaluation evaluation;
 };
 
+// Not thread-safe: one thread runs a trial.
 struct Trial {
   // `memory`: more of the device's memory than estimated, or all of it, after it ran out.
   Trial(const JudgeContext& lent, const Job& asked, const Protocol& rules,

@@ -9,6 +9,7 @@
 
 namespace davinci::judge {
 
+// Keeps the failure as the verdict: false. A failure of ours is a Status.
 Result<bool> Verdict(Trial& trial, Failure failure);
 // The reference failed: the task's fault, unless the device's memory ran out.
 Status ReferenceFailure(const Trial& trial, const Failure& failure);
