@@ -1,5 +1,5 @@
 // What a stopped process of several threads waits for its core when it goes on, with and without
-// the threads that keep cores awake (judge/awake_cores.h).
+// the threads that keep cores awake (judge/machine/awake_cores.h).
 //
 //   awake_cores_bench [MILLISECONDS of work, 0.3 otherwise]
 //
@@ -21,7 +21,7 @@
 #include <vector>
 
 #include "davinci/base/clock.h"
-#include "davinci/judge/awake_cores.h"
+#include "davinci/judge/machine/awake_cores.h"
 
 namespace davinci {
 namespace {

@@ -5,7 +5,7 @@
 
 #include "davinci/base/status.h"
 #include "davinci/data/evaluation.h"
-#include "davinci/judge/request.h"
+#include "davinci/judge/request/request.h"
 #include "installation.h"
 
 namespace davinci::app {

@@ -22,7 +22,7 @@
 #include "davinci/data/shown_interval.h"
 #include "davinci/gpu/device.h"
 #include "davinci/gpu/visible_devices.h"
-#include "davinci/judge/protocol.h"
+#include "davinci/judge/request/protocol.h"
 #include "davinci/synth/gallery.h"
 #include "davinci/synth/sampler.h"
 #include "davinci/teacher/demos/demo_rows.h"

@@ -138,7 +138,7 @@ def _bytes(tensors):
 
 
 def _slots(reference, num_bytes, slot_bytes):
-    """Of an input arena. On a device the calls of a window have one each (judge/timed_windows.cc)."""
+    """Of an input arena. On a device the calls of a window have one each (judge/timing/timed_windows.cc)."""
     few = _SLOTS if num_bytes <= _MANY_SLOTS_BYTES else 1
     if reference.device != "cuda":
         return few

@@ -1,4 +1,4 @@
-"""The oracle's side of windows of several calls, on cuda (judge/timed_windows.cc; the runner's side: window.py)."""
+"""The oracle's side of windows of several calls, on cuda (judge/timing/timed_windows.cc; the runner's side: window.py)."""
 
 import time
 

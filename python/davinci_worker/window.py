@@ -1,4 +1,4 @@
-"""A runner's side of a window: several calls on as many inputs, between two readings of the supervisor's clock (judge/timed_windows.cc).
+"""A runner's side of a window: several calls on as many inputs, between two readings of the supervisor's clock (judge/timing/timed_windows.cc).
 
 Before each call the runner writes a secret number all over another buffer that the oracle owns: that takes the last call's data out of the L2,
 keeps the device busy while the host goes on, and the oracle sees afterwards that it was done.

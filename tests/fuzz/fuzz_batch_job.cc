@@ -4,7 +4,7 @@
 #include <string_view>
 
 #include "davinci/judge/batch_job.h"
-#include "davinci/judge/protocol.h"
+#include "davinci/judge/request/protocol.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace davinci::judge;

@@ -5,7 +5,7 @@
 namespace davinci::embedded {
 namespace {
 
-// The judge times under "cpu" and a device's uuid (judge/examination.cc): a lease of another name
+// The judge times under "cpu" and a device's uuid (judge/trial/trial.h): a lease of another name
 // excludes nothing.
 TEST(DeviceTurn, HasTheJudgesNameOfTheDevice) {
   std::vector<gpu::DeviceInfo> visible(2);

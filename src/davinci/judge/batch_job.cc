@@ -14,8 +14,8 @@
 #include "davinci/base/json_text.h"
 #include "davinci/base/suggest.h"
 #include "davinci/base/utf8.h"
-#include "davinci/judge/baselines.h"
-#include "davinci/judge/protocol.h"
+#include "davinci/judge/request/baselines.h"
+#include "davinci/judge/request/protocol.h"
 
 namespace davinci::judge {
 namespace {

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "davinci/base/status.h"
-#include "davinci/judge/request.h"
+#include "davinci/judge/request/request.h"
 
 namespace davinci::judge {
 

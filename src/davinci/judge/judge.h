@@ -22,9 +22,9 @@
 
 #include "davinci/base/status.h"
 #include "davinci/data/evaluation.h"
-#include "davinci/judge/judge_options.h"
-#include "davinci/judge/protocol.h"
-#include "davinci/judge/request.h"
+#include "davinci/judge/request/judge_options.h"
+#include "davinci/judge/request/protocol.h"
+#include "davinci/judge/request/request.h"
 
 namespace davinci::judge {
 

@@ -12,10 +12,10 @@
 
 #include "davinci/base/status.h"
 #include "davinci/data/evaluation.h"
-#include "davinci/judge/device_memory.h"
-#include "davinci/judge/job.h"
-#include "davinci/judge/judge_context.h"
-#include "davinci/judge/protocol.h"
+#include "davinci/judge/machine/device_memory.h"
+#include "davinci/judge/request/job.h"
+#include "davinci/judge/request/protocol.h"
+#include "davinci/judge/roles/judge_context.h"
 
 namespace davinci::judge {
 

@@ -1,15 +1,15 @@
 #include "davinci/judge/run_trial.h"
 
-#include "davinci/judge/candidate_process.h"
-#include "davinci/judge/check_export.h"
-#include "davinci/judge/check_roofline.h"
-#include "davinci/judge/checks.h"
-#include "davinci/judge/collect_evidence.h"
-#include "davinci/judge/compile_only.h"
-#include "davinci/judge/contained.h"
-#include "davinci/judge/measure_time.h"
-#include "davinci/judge/start_roles.h"
-#include "davinci/judge/trial.h"
+#include "davinci/judge/check/checks.h"
+#include "davinci/judge/compile_only/compile_only.h"
+#include "davinci/judge/inspect/check_export.h"
+#include "davinci/judge/inspect/check_roofline.h"
+#include "davinci/judge/inspect/collect_evidence.h"
+#include "davinci/judge/timing/measure_time.h"
+#include "davinci/judge/trial/candidate_process.h"
+#include "davinci/judge/trial/contained.h"
+#include "davinci/judge/trial/start_roles.h"
+#include "davinci/judge/trial/trial.h"
 
 namespace davinci::judge {
 namespace {

@@ -24,7 +24,7 @@
 #include "davinci/base/status.h"
 #include "davinci/data/evaluation.h"
 #include "davinci/gpu/device.h"
-#include "davinci/judge/request.h"
+#include "davinci/judge/request/request.h"
 #include "davinci/store/kv_cache.h"
 
 namespace davinci::judge {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "davinci/gpu/lease.h"
-#include "davinci/judge/machine.h"
+#include "davinci/judge/machine/machine.h"
 #include "davinci/judge/transcript.h"
 #include "davinci/store/kv_cache.h"
 

@@ -6,7 +6,7 @@
 
 #include "davinci/base/json_text.h"
 #include "davinci/config/task_config.h"
-#include "davinci/judge/timing_cores.h"
+#include "davinci/judge/machine/timing_cores.h"
 #include "davinci/judge/transcribed_machine.h"
 
 namespace davinci::judge {

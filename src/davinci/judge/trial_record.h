@@ -6,9 +6,9 @@
 #include <string_view>
 
 #include "davinci/base/status.h"
-#include "davinci/judge/device_memory.h"
-#include "davinci/judge/job.h"
-#include "davinci/judge/judge_context.h"
+#include "davinci/judge/machine/device_memory.h"
+#include "davinci/judge/request/job.h"
+#include "davinci/judge/roles/judge_context.h"
 
 namespace davinci::judge {
 

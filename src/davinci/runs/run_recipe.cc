@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <functional>
 
-#include "davinci/judge/baselines.h"
-#include "davinci/judge/protocol.h"
+#include "davinci/judge/request/baselines.h"
+#include "davinci/judge/request/protocol.h"
 #include "davinci/search/strategy.h"
 #include "davinci/task/task.h"
 

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "davinci/config/task_config.h"
-#include "davinci/judge/request.h"
+#include "davinci/judge/request/request.h"
 
 namespace davinci::runs {
 

@@ -1,5 +1,5 @@
 // Seconds of one call from windows of several calls and from windows that are the same but for the
-// calls (judge/timed_windows.cc). Pure.
+// calls (judge/timing/timed_windows.cc). Pure.
 #pragma once
 
 #include <optional>

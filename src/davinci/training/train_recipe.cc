@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "davinci/judge/protocol.h"
+#include "davinci/judge/request/protocol.h"
 #include "davinci/training/train_tasks.h"
 
 namespace davinci::training {

@@ -14,7 +14,7 @@
 // message said "seeded". Its end is {"done": {structure, outputs[], inner_ns}}, or, when the
 // outputs look like those described last, the frame 'D', int64 inner_ns, one uint64 data pointer
 // for each (DONE).
-// A window of several calls (judge/timed_windows.cc): {"op":"arm", window: {calls, shifts,
+// A window of several calls (judge/timing/timed_windows.cc): {"op":"arm", window: {calls, shifts,
 // args, flush, idle, empty}}; GO carries a seed. Its end is {"done": {"several": [done…]}}, or DONE
 // with the pointers of all calls; what comes in DONE of an empty one has no meaning.
 #pragma once

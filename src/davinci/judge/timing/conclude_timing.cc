@@ -1,0 +1,115 @@
+#include "davinci/judge/timing/conclude_timing.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "davinci/data/shown_interval.h"
+#include "davinci/judge/timing/host_load.h"
+#include "davinci/judge/timing/window_times.h"
+#include "davinci/stats/paired_ratio.h"
+#include "davinci/stats/stopping_criterion.h"
+#include "davinci/stats/summary.h"
+
+namespace davinci::judge {
+namespace {
+
+// Unwritten pages of an output below which no label is set.
+constexpr int64_t kFewPages = 16;
+// Latency of one program in two processes differs by this much.
+constexpr double kBetweenProcessSecondsOfLatency = 3e-6;
+
+TimeSummary Summarise(const std::vector<double>& seconds) {
+  if (seconds.empty()) return {};
+  return {1e3 * stats::Median(seconds), 1e3 * *std::min_element(seconds.begin(), seconds.end()),
+          1e3 * *std::max_element(seconds.begin(), seconds.end()),
+          static_cast<int>(seconds.size())};
+}
+
+ClockTimes SummariseClock(const Trial& trial, const std::vector<stats::PairedSample>& samples,
+                          const stats::PairedRatio& ratio) {
+  std::vector<double> seconds[2];
+  for (const stats::PairedSample& sample : samples) {
+    seconds[0].push_back(sample.candidate_seconds);
+    seconds[1].push_back(sample.baseline_seconds);
+  }
+  return {Summarise(seconds[0]), Summarise(seconds[1]),
+          Speedup{ratio.median, ratio.low, ratio.high, ratio.significant, trial.job.baseline,
+                  ratio.decided_low, ratio.decided_high}};
+}
+
+// Which clock is the time of record.
+void RecordClocks(Trial& trial, const std::vector<stats::PairedSample>& samples,
+                  const stats::PairedRatio& ratio, const stats::PairedRatioOptions& options) {
+  ClockTimes record = SummariseClock(trial, samples, ratio);
+  if (trial.job.target == Target::kCuda) {
+    trial.report.evaluation.device = record;
+    const std::vector<stats::PairedSample> latencies =
+        WindowSamples(trial.pairs, trial.windows, trial.pairs.latency, trial.windows.from_idle,
+                      trial.charges.latency);
+    stats::PairedRatioOptions of_latency = options;
+    of_latency.between_process_seconds = kBetweenProcessSecondsOfLatency;
+    if (const auto latency = stats::ComputePairedRatio(latencies, of_latency); latency.ok())
+      trial.report.evaluation.latency = SummariseClock(trial, latencies, *latency);
+    if (trial.protocol.latency_is_record && trial.report.evaluation.latency)
+      record = *trial.report.evaluation.latency;
+  }
+  trial.report.evaluation.candidate_time = record.candidate;
+  trial.report.evaluation.baseline_time = record.baseline;
+  trial.report.evaluation.speedup = record.speedup;
+}
+
+}  // namespace
+
+void ConcludeTiming(Trial& trial, const stats::StoppingOptions& options, const TimingPhase& phase,
+                    const std::optional<Average>& uneven) {
+  trial.report.evidence.stopped_because = stats::StopReasonName(phase.decision.reason);
+  stats::PairedRatio ratio = phase.decision.ratio.value();
+  if (ratio.launches.size() > 1) trial.report.evidence.launches = ratio.launches;
+  const double median_seconds = [&] {
+    std::vector<double> seconds;
+    for (const stats::PairedSample& sample : phase.samples)
+      seconds.push_back(sample.candidate_seconds);
+    return stats::Median(seconds);
+  }();
+  if (uneven) {
+    // Twice in a row: not a neighbour's doing. Callers pay the average.
+    trial.report.evaluation.AddLabel(Label::kUnevenCalls, {fmt::format("{:.3g}", ratio.median),
+                                                           fmt::format("{:.3g}", uneven->ratio)});
+    ratio = stats::AtAverage(ratio, uneven->ratio, options.ratio.band);
+  }
+  if (trial.job.target == Target::kCpu) ratio = WithinLoad(trial, ratio, options.ratio);
+  if (trial.arming.doubt > 0)
+    ratio = stats::WithCostlierCalls(ratio, median_seconds, trial.arming.doubt, options.ratio.band);
+  if (trial.arming.seconds > 0) {
+    ratio =
+        stats::WithDoubtfulCharge(ratio, median_seconds, trial.arming.seconds, options.ratio.band);
+    trial.report.evaluation.AddLabel(Label::kWorkBetweenCalls,
+                                     {fmt::format("{:.3f}", 1e3 * trial.arming.seconds)});
+  }
+  if (trial.charges.host_pace.ratio_log_sd > 0)
+    ratio = stats::WithError(ratio, trial.charges.host_pace.ratio_log_sd, options.ratio.band);
+  if (trial.charges.host_pace.with_one_pace != 1)
+    ratio = stats::WithDoubt(ratio, trial.charges.host_pace.with_one_pace, options.ratio.band);
+  if (trial.charges.record > 0) {
+    // A call alone varies by some microseconds, so an honest kernel may be charged.
+    ratio =
+        stats::WithDoubtfulCharge(ratio, median_seconds, trial.charges.record, options.ratio.band);
+    trial.report.evaluation.AddLabel(Label::kChargedWindows,
+                                     {fmt::format("{:.3f}", 1e3 * trial.charges.record)});
+  }
+  RecordClocks(trial, phase.samples, ratio, options.ratio);
+  if (const int64_t pages = trial.pairs.record.back().candidate.unwritten_pages; pages > kFewPages)
+    trial.report.evaluation.AddLabel(Label::kUnwrittenPages, {std::to_string(pages)});
+  if (!ratio.significant && !IsNarrow({ratio.decided_low, ratio.decided_high, ""}))
+    trial.report.evaluation.AddLabel(
+        Label::kInconclusive,
+        {fmt::format("{:.3g}", ratio.decided_low), fmt::format("{:.3g}", ratio.decided_high)});
+  if (ratio.unsteadiness > stats::kSteady)
+    trial.report.evaluation.AddLabel(Label::kUnsteadyTiming,
+                                     {fmt::format("{:.1f}", ratio.unsteadiness)});
+}
+
+}  // namespace davinci::judge

@@ -1,0 +1,165 @@
+#include "davinci/judge/trial/bind_variant.h"
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "davinci/judge/request/baselines.h"
+#include "davinci/judge/roles/output_arena.h"
+#include "davinci/judge/roles/untrusted_json.h"
+#include "davinci/judge/trial/device_share.h"
+
+namespace davinci::judge {
+namespace {
+
+using nlohmann::json;
+
+constexpr uint64_t kMostPadding = 1 << 21;  // bytes: a huge page
+
+bool IsOrder(const json& order) {
+  return order.is_array() && std::ranges::all_of(order, &json::is_number_unsigned);
+}
+
+// Is it one pair of Runner._op_state: name, index of a tensor that was wanted, order of dimensions?
+bool IsPair(const json& pair, size_t num_wanted) {
+  return pair.is_array() && pair.size() == 3 && pair[0].is_string() &&
+         pair[1].is_number_unsigned() && pair[1].get<size_t>() < num_wanted && IsOrder(pair[2]);
+}
+
+// The outputs of a variant may be larger than those of the one before.
+Status FitOutputs(Trial& trial, const VariantFacts& facts) {
+  if (trial.job.target == Target::kCuda || trial.session->arena.Fits(facts.outputs))
+    return Status::Ok();
+  DAVINCI_ASSIGN_OR_RETURN(trial.session->arena, OutputArena::Create(facts.outputs));
+  const int fds[] = {trial.session->arena.fd()};
+  return trial.session->oracle
+      ->Ask({{"op", "outputs"}, {"bytes", trial.session->arena.num_bytes()}}, fds)
+      .status();
+}
+
+// Which of the reference's tensors each of the candidate's took over in a variant, as the runner
+// says: [[name, index, order of dimensions]], null where its weights were reseeded.
+void KeepHandover(Candidate* candidate, int variant, const json& answer, size_t num_wanted) {
+  const auto pairs = answer.find("pairs");
+  const bool readable =
+      pairs != answer.end() && pairs->is_array() && TextIn(answer, "matched") != "reseeded" &&
+      std::ranges::all_of(*pairs, [&](const json& pair) { return IsPair(pair, num_wanted); });
+  candidate->handovers[variant] = readable ? *pairs : json();
+}
+
+// Marks those tensors of a state message that the reference does not read; false: there are none.
+Result<bool> MarkUnread(Trial& trial, int variant, json* message) {
+  DAVINCI_RETURN_IF_ERROR(ShareDevice(trial));
+  DAVINCI_ASSIGN_OR_RETURN(
+      const auto answer,
+      trial.session->oracle->Ask(
+          {{"op", "unread"}, {"variant", variant}, {"seed", trial.secret.Next() >> 1}}));
+  bool found = false;
+  for (json& tensor : message->at("tensors")) {
+    const bool unread =
+        std::ranges::find(answer.ok.at("names"), tensor.at("name")) != answer.ok.at("names").end();
+    if (unread) tensor["optional"] = true;
+    found |= unread;
+  }
+  (*message)["again"] = found;
+  return found;
+}
+
+}  // namespace
+
+Result<const VariantFacts*> FactsOf(Trial& trial, int variant) {
+  auto& slot = trial.session->facts[static_cast<size_t>(variant)];
+  if (!slot) {
+    const double patience = Oracle::DescribeSeconds(trial.protocol.call_timeout_seconds);
+    DAVINCI_ASSIGN_OR_RETURN(
+        slot, trial.session->oracle->Describe(variant, trial.secret.Next() >> 1, patience));
+  }
+  return &*slot;
+}
+
+Result<std::optional<Failure>> BindVariant(Trial& trial, Timed* timed, int variant) {
+  using Maybe = std::optional<Failure>;
+  DAVINCI_ASSIGN_OR_RETURN(const VariantFacts* facts, FactsOf(trial, variant));
+  DAVINCI_RETURN_IF_ERROR(FitOutputs(trial, *facts));
+  Runner& runner = *timed->runner;
+  auto ask = [&](const json& message, std::span<const int> fds = {}) {
+    return runner.frozen()
+               ? runner.AskFrozen(message, trial.protocol.load_timeout_seconds, fds)
+               : runner.Ask(message, trial.protocol.load_timeout_seconds, Outcome::kLoadError, fds);
+  };
+  json construct = {{"op", "construct"},
+                    {"variant", variant},
+                    {"init", facts->init},
+                    {"seed", trial.session->init_seed},
+                    {"mode", facts->mode}};
+  // Where a process's tensors lie decides some per cent of its calls: another place in each.
+  if (trial.job.target == Target::kCpu)
+    construct["padding"] = trial.secret.Below(kMostPadding) / 64 * 64;
+  if (trial.protocol.published)
+    construct["cast"] = config::PrecisionName(trial.task.config.precision);
+  if (timed == &trial.session->baseline && IsCompiled(trial.job.baseline))
+    construct["compile"] = trial.job.baseline == "compile"
+                               ? "default"
+                               : trial.job.baseline.substr(sizeof "compile-" - 1);
+  if (Answer built = ask(construct); built.failure) return Maybe(built.failure);
+
+  // A module without state (functional tasks) has nothing to copy.
+  const auto& state = facts->raw.at("state");
+  if (!state.empty()) {
+    DAVINCI_ASSIGN_OR_RETURN(auto exported,
+                             trial.session->oracle->Ask({{"op", "state"}, {"variant", variant}}));
+    json message = exported.ok;
+    message["op"] = "state";
+    message["variant"] = variant;
+    std::vector<int> fds;
+    for (const UniqueFd& fd : exported.fds) fds.push_back(fd.get());
+    Answer copied = ask(message, fds);
+    if (timed == &trial.candidate.timed && !copied.failure &&
+        TextIn(copied.ok, "matched") == "reseeded") {
+      DAVINCI_ASSIGN_OR_RETURN(const bool fewer, MarkUnread(trial, variant, &message));
+      if (fewer) copied = ask(message, fds);
+    }
+    if (copied.failure) return Maybe(copied.failure);
+    const std::string matched = TextIn(copied.ok, "matched");
+    if (timed == &trial.candidate.timed)
+      KeepHandover(&trial.candidate, variant, copied.ok, state.size());
+    if (matched != "names" && matched != "values" && matched != "shapes" && matched != "reseeded") {
+      return Maybe(
+          Broken(Rule::kControlChannel, "the candidate tampered with how weights are handed over"));
+    }
+    if (timed == &trial.candidate.timed && matched == "reseeded") {
+      // Documented fallback: both sides keep the weights drawn from the same seed, which then
+      // cannot be randomised.
+      if (variant == 0) {
+        trial.report.evaluation.AddLabel(Label::kWeightsReseeded);
+        trial.session->spoilt = true;
+        DAVINCI_RETURN_IF_ERROR(trial.session->oracle->Ask({{"op", "unrandomise"}}).status());
+        DAVINCI_RETURN_IF_ERROR(BindVariant(trial, &trial.session->baseline, 0).status());
+      }
+    } else if (timed == &trial.candidate.timed) {
+      trial.report.evaluation.provenance["weights"] = matched;
+    }
+  }
+
+  DAVINCI_ASSIGN_OR_RETURN(auto arena,
+                           trial.session->oracle->Ask({{"op", "arena"},
+                                                       {"name", timed->name},
+                                                       {"slot_bytes", facts->slot_bytes},
+                                                       {"slots", facts->num_slots}}));
+  json bind = {{"op", "bind"},
+               {"variant", variant},
+               {"inputs", facts->inputs},
+               {"contiguous", json::array()},
+               {"kept", facts->raw.value("kept", json::array())},
+               {"bytes", arena.ok.at("bytes")}};
+  for (const OutputTensor& output : facts->outputs)
+    bind["contiguous"].push_back(IsContiguous(output) ? json(NumElements(output)) : json());
+  if (arena.ok.contains("handle")) bind["handle"] = arena.ok["handle"];
+  std::vector<int> fds;
+  for (const UniqueFd& fd : arena.fds) fds.push_back(fd.get());
+  if (Answer bound = ask(bind, fds); bound.failure) return Maybe(bound.failure);
+  timed->built_variant = variant;
+  return Maybe();
+}
+
+}  // namespace davinci::judge

@@ -1,0 +1,131 @@
+#include "davinci/judge/trial/reference.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "davinci/judge/trial/bind_variant.h"
+#include "davinci/judge/trial/device_share.h"
+#include "davinci/judge/trial/reference_memory.h"
+#include "davinci/judge/trial/task_admission.h"
+#include "davinci/judge/trial/verdict.h"
+
+namespace davinci::judge {
+namespace {
+
+using nlohmann::json;
+
+// Bytes of inputs, weights and outputs without a device: the most that is drawn (the oracle holds
+// some tens of times as much, in float64).
+constexpr int64_t kMostBytes = int64_t{128} << 20;
+// Truth takes the reference some tens of times, in float64.
+constexpr double kForwardSeconds = 5;
+
+std::string ReferenceEntry(const task::Task& task) {
+  if (!task.config.function.empty()) return "";
+  return task.config.entry.empty() ? "Model" : task.config.entry;
+}
+
+void CompileOnlySpec(const Trial& trial, json* load) {
+  (*load)["call_seconds"] = std::min(kForwardSeconds, CallTimeout(trial));
+  (*load)["compile_only"] = {{"memory", MemoryBytes(trial)},
+                             {"own", trial.job.compile_only_try == 0},
+                             {"most", kMostBytes},
+                             {"to", kShrinkTo[trial.job.compile_only_try]}};
+}
+
+}  // namespace
+
+// The reference is loaded by both of its roles at once, and while a candidate starts.
+Status BeginReference(Trial& trial) {
+  DAVINCI_RETURN_IF_ERROR(trial.session->oracle->AwaitReady(kReadyTimeoutSeconds));
+  DAVINCI_RETURN_IF_ERROR(ShareDevice(trial));
+  DAVINCI_RETURN_IF_ERROR(trial.session->oracle->Post(ReferenceSpec(trial)));
+  Runner& baseline = *trial.session->baseline.runner;
+  baseline.process().SetMemoryLimit(MemoryBytes(trial));
+  if (auto failure = baseline.AwaitReady(kReadyTimeoutSeconds)) return Internal(failure->message);
+  if (!trial.job.compile_only) LoadBaseline(trial);  // there the oracle says first at which sizes
+  return Status::Ok();
+}
+
+void LoadBaseline(Trial& trial) {
+  const config::TaskConfig& c = trial.task.config;
+  json globals = c.Globals(TargetName(trial.job.target));
+  if (const json* shrunk = ShrunkSizes(trial.session.get())) globals.update(shrunk->at("set"));
+  trial.session->baseline.runner->Post({{"op", "load"},
+                                        {"path", trial.task.path},
+                                        {"source", trial.task.source},
+                                        {"entry", ReferenceEntry(trial.task)},
+                                        {"function", c.function},
+                                        {"op_path", c.op},
+                                        {"globals", globals},
+                                        {"imports", ToJson(trial.task.imports)},
+                                        {"module", "davinci_task"},
+                                        {"accelerate", false}});
+}
+
+std::vector<std::filesystem::path> ReferenceFiles(const task::Task& task) {
+  std::vector<std::filesystem::path> files(task.imports.visible.begin(),
+                                           task.imports.visible.end());
+  files.insert(files.end(), task.data.begin(), task.data.end());
+  return files;
+}
+
+json ReferenceSpec(Trial& trial) {
+  const config::TaskConfig& c = trial.task.config;
+  json load = {{"op", "load"},
+               {"path", trial.task.path},
+               {"source", trial.task.source},
+               {"entry", ReferenceEntry(trial.task)},
+               {"function", c.function},
+               {"globals", c.Globals(TargetName(trial.job.sizes_of.value_or(trial.job.target)))},
+               {"variants", c.variants},
+               {"init_seed", trial.session->init_seed},
+               {"state_seed", trial.session->secret.Next() >> 1},
+               {"randomise", !trial.protocol.published},
+               {"alone", IsAlone(trial)},
+               {"call_seconds", CallTimeout(trial)},
+               {"imports", ToJson(trial.task.imports)},
+               {"precision", config::PrecisionName(c.precision)},
+               {"inplace", c.inplace}};
+  if (trial.context.facts != nullptr)
+    if (const auto found = trial.context.facts->Get("domain", AdmissionKey(trial));
+        found.ok() && *found)
+      load["domain_on_host"] = true;
+  if (trial.job.compile_only) CompileOnlySpec(trial, &load);
+  if (!c.op.empty()) load["op_path"] = c.op;
+  if (c.mode != config::ModuleMode::kAsConstructed) load["mode"] = config::ModuleModeName(c.mode);
+  if (c.tolerance_multiple) load["tolerance_multiple"] = *c.tolerance_multiple;
+  if (trial.protocol.published)
+    load["published_tolerance"] = PublishedTolerance(c.precision).value_or(0);
+  return load;
+}
+
+Status FinishReference(Trial& trial) {
+  Runner& baseline = *trial.session->baseline.runner;
+  DAVINCI_ASSIGN_OR_RETURN(trial.session->fitted,
+                           trial.session->oracle->AwaitLoad(trial.protocol.load_timeout_seconds));
+  if (trial.job.compile_only) LoadBaseline(trial);
+  const bool device = trial.job.target == Target::kCuda && !trial.job.compile_only;
+  if (device) DAVINCI_RETURN_IF_ERROR(ReserveDeviceMemory(trial));
+  DAVINCI_ASSIGN_OR_RETURN(const VariantFacts* facts, FactsOf(trial, 0));
+  if (device) DAVINCI_RETURN_IF_ERROR(FitDeviceMemory(trial, *facts));
+  DAVINCI_RETURN_IF_ERROR(ShareDevice(trial));
+  DAVINCI_ASSIGN_OR_RETURN(
+      auto mutates,
+      trial.session->oracle->Ask({{"op", "mutates"}, {"seed", trial.session->secret.Next() >> 1}}));
+  trial.session->reference_mutates = mutates.ok.value("mutates", false);
+  trial.session->reference_hides_changes = mutates.ok.value("hides", false);
+  Answer loaded = baseline.Await(trial.protocol.load_timeout_seconds, Outcome::kLoadError);
+  if (loaded.failure) return ReferenceFailure(trial, *loaded.failure);
+  DAVINCI_RETURN_IF_ERROR(ShareDevice(trial));
+  DAVINCI_ASSIGN_OR_RETURN(auto failure, BindVariant(trial, &trial.session->baseline, 0));
+  if (failure) return ReferenceFailure(trial, *failure);
+  if (auto stopped = baseline.StartCalls()) return Internal(stopped->message);
+  trial.session->ready = true;
+  trial.device.share.Release();
+  return Status::Ok();
+}
+
+}  // namespace davinci::judge

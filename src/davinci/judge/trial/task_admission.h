@@ -1,0 +1,26 @@
+// What is known of a task by asking its reference: admission and tags (guarantee 9).
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "davinci/base/status.h"
+#include "davinci/judge/trial/trial.h"
+
+namespace davinci::judge {
+
+bool HasTag(const std::vector<std::string>& tags, std::string_view name);
+
+// Under which the answers are kept.
+std::string AdmissionKey(const Trial& trial);
+// Asks the oracle; no more than `budget_seconds` where given.
+Result<nlohmann::json> AskAdmission(Trial& trial, std::optional<double> budget_seconds);
+// trial.admission: as kept, or asked within a small budget.
+void LearnTask(Trial& trial);
+// Those of the task's sidecar and those learnt.
+std::vector<std::string> TaskTags(const Trial& trial);
+
+}  // namespace davinci::judge
