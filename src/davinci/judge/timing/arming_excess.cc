@@ -50,7 +50,7 @@ double ArmExcess(const std::vector<TimedPair>& pairs, int64_t Arming::*spent) {
                   stats::Mean(ArmExcesses(pairs, spent)) - kArmNoise * stats::StandardError(usual));
 }
 
-// What of it so many more threads excuse, which are woken and stopped.
+// The excess that is allowed in a call. `waking`: what so many more threads excuse.
 double AllowedArming(const std::vector<TimedPair>& pairs, const Waking& waking,
                      double call_seconds) {
   std::vector<double> usual;

@@ -1,0 +1,44 @@
+#include "davinci/judge/check/verify.h"
+
+#include <gtest/gtest.h>
+
+namespace davinci::judge {
+namespace {
+
+using nlohmann::json;
+
+TEST(VerifyTest, WhatIsRightLeavesNothingBroken) {
+  std::optional<Failure> broken;
+  const json comparison = Verified({{"comparison", {{"passed", true}}}}, &broken);
+  EXPECT_FALSE(broken);
+  EXPECT_EQ(comparison, (json{{"passed", true}}));
+}
+
+TEST(VerifyTest, LateWritesComeBeforeChangedInputs) {
+  std::optional<Failure> broken;
+  Verified({{"late", true}, {"changed", 1}, {"comparison", {{"passed", true}}}}, &broken);
+  ASSERT_TRUE(broken);
+  EXPECT_NE(broken->message.find("went on changing"), std::string::npos) << broken->message;
+}
+
+TEST(VerifyTest, AChangedInputIsNamed) {
+  std::optional<Failure> broken;
+  Verified({{"changed", 1}, {"comparison", {{"passed", true}}}}, &broken);
+  ASSERT_TRUE(broken);
+  EXPECT_NE(broken->message.find("input 1"), std::string::npos) << broken->message;
+}
+
+TEST(VerifyTest, AComparisonAsksWhereTheLastInputsLie) {
+  DrawnInputs inputs;
+  inputs.shift[static_cast<int>(Side::kBaseline)] = 4096;
+  Timed timed;
+  timed.name = "baseline";
+  timed.side = Side::kBaseline;
+  EXPECT_EQ(CompareRequest(inputs, timed, json::array()),
+            (json{{"op", "compare"},
+                  {"outputs", json::array()},
+                  {"left", {{"outputs", {{"name", "baseline"}, {"shift", 4096}}}}}}));
+}
+
+}  // namespace
+}  // namespace davinci::judge
