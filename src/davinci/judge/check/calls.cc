@@ -120,10 +120,11 @@ Result<CallResult> ArmAndCall(Trial& trial, Timed* timed, int variant, const std
   return CallPublished(trial, timed, gated);
 }
 
-Answer CallHot(Trial& trial, const Timed& timed, double seconds, double timeout_seconds) {
+Answer CallHot(const DrawnInputs& inputs, const Timed& timed, double seconds,
+               double timeout_seconds) {
   return timed.runner->AskFrozen({{"op", "hot"},
-                                  {"args", trial.inputs.last_args},
-                                  {"shift", trial.inputs.shift[static_cast<int>(timed.side)]},
+                                  {"args", inputs.last_args},
+                                  {"shift", inputs.shift[static_cast<int>(timed.side)]},
                                   {"seconds", seconds}},
                                  timeout_seconds);
 }

@@ -37,6 +37,7 @@ Result<CallResult> CallPublished(Trial& trial, Timed* timed, bool gated);
 // Arms a runner and calls it.
 Result<CallResult> ArmAndCall(Trial& trial, Timed* timed, int variant, const std::string& args);
 // Calls of a runner by itself, for so long, on its last inputs: {"ms": of the fastest}.
-Answer CallHot(Trial& trial, const Timed& timed, double seconds, double timeout_seconds);
+Answer CallHot(const DrawnInputs& inputs, const Timed& timed, double seconds,
+               double timeout_seconds);
 
 }  // namespace davinci::judge

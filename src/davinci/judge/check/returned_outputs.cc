@@ -133,8 +133,8 @@ std::optional<Failure> SharedOutput(const Candidate& candidate) {
                 "its own, so must the candidate");
 }
 
-Result<std::optional<Failure>> UnreadableOutput(Trial& trial, const Status& status) {
-  if (trial.session->oracle->process().WaitForDeath()) return status;
+Result<std::optional<Failure>> UnreadableOutput(const Session& session, const Status& status) {
+  if (session.oracle->process().WaitForDeath()) return status;
   return std::optional<Failure>(
       Broken(Rule::kUnreadableOutput,
              "an output has no readable device memory behind it; return an ordinary tensor (" +
@@ -148,7 +148,7 @@ Result<std::optional<Failure>> CollectOutputs(Trial& trial, Timed* timed, CallRe
   const VariantFacts& facts = trial.session->facts[static_cast<size_t>(variant)].value();
   const auto settled =
       trial.session->oracle->Ask(SettleRequest(trial, *timed, facts, *layout, call->outputs));
-  if (!settled.ok()) return UnreadableOutput(trial, settled.status());
+  if (!settled.ok()) return UnreadableOutput(*trial.session, settled.status());
   return failure;
 }
 

@@ -27,7 +27,7 @@ nlohmann::json SettleRequest(Trial& trial, const Timed& timed, const VariantFact
 // A violation where an output was not in memory of its own, in some call so far.
 std::optional<Failure> SharedOutput(const Candidate& candidate);
 // The failure behind an oracle that could not look at a runner's outputs.
-Result<std::optional<Failure>> UnreadableOutput(Trial& trial, const Status& status);
+Result<std::optional<Failure>> UnreadableOutput(const Session& session, const Status& status);
 // Locates the outputs; on cuda the oracle takes a first look at them, too.
 Result<std::optional<Failure>> CollectOutputs(Trial& trial, Timed* timed, CallResult* call,
                                               int variant, nlohmann::json* layout);

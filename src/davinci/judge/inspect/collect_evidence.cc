@@ -67,7 +67,7 @@ void CollectHotTimes(Trial& trial) {
     return;
   double ms[2];
   for (const Timed* timed : {&trial.candidate.timed, &trial.session->baseline}) {
-    const Answer answer = CallHot(trial, *timed, kHotSeconds, ProfileTimeout(trial));
+    const Answer answer = CallHot(trial.inputs, *timed, kHotSeconds, ProfileTimeout(trial));
     if (answer.failure) return;
     ms[static_cast<int>(timed->side)] = NumberIn(answer.ok, "ms", 0);
   }

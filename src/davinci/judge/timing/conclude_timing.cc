@@ -28,7 +28,8 @@ TimeSummary Summarise(const std::vector<double>& seconds) {
           static_cast<int>(seconds.size())};
 }
 
-ClockTimes SummariseClock(const Trial& trial, const std::vector<stats::PairedSample>& samples,
+ClockTimes SummariseClock(const std::string& baseline,
+                          const std::vector<stats::PairedSample>& samples,
                           const stats::PairedRatio& ratio) {
   std::vector<double> seconds[2];
   for (const stats::PairedSample& sample : samples) {
@@ -36,14 +37,14 @@ ClockTimes SummariseClock(const Trial& trial, const std::vector<stats::PairedSam
     seconds[1].push_back(sample.baseline_seconds);
   }
   return {Summarise(seconds[0]), Summarise(seconds[1]),
-          Speedup{ratio.median, ratio.low, ratio.high, ratio.significant, trial.job.baseline,
+          Speedup{ratio.median, ratio.low, ratio.high, ratio.significant, baseline,
                   ratio.decided_low, ratio.decided_high}};
 }
 
 // Which clock is the time of record.
 void RecordClocks(Trial& trial, const std::vector<stats::PairedSample>& samples,
                   const stats::PairedRatio& ratio, const stats::PairedRatioOptions& options) {
-  ClockTimes record = SummariseClock(trial, samples, ratio);
+  ClockTimes record = SummariseClock(trial.job.baseline, samples, ratio);
   if (trial.job.target == Target::kCuda) {
     trial.report.evaluation.device = record;
     const std::vector<stats::PairedSample> latencies =
@@ -52,7 +53,7 @@ void RecordClocks(Trial& trial, const std::vector<stats::PairedSample>& samples,
     stats::PairedRatioOptions of_latency = options;
     of_latency.between_process_seconds = kBetweenProcessSecondsOfLatency;
     if (const auto latency = stats::ComputePairedRatio(latencies, of_latency); latency.ok())
-      trial.report.evaluation.latency = SummariseClock(trial, latencies, *latency);
+      trial.report.evaluation.latency = SummariseClock(trial.job.baseline, latencies, *latency);
     if (trial.protocol.latency_is_record && trial.report.evaluation.latency)
       record = *trial.report.evaluation.latency;
   }

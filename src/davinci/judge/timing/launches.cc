@@ -67,7 +67,7 @@ Result<bool> WarmLaunch(Trial& trial) {
   DAVINCI_ASSIGN_OR_RETURN(const bool go_on, MeasurePair(trial, true, "task", false, nullptr));
   if (!go_on) return false;
   for (const Timed* timed : {&trial.session->baseline, &trial.candidate.timed})
-    if (const Answer warmed = CallHot(trial, *timed, kWarmSeconds, CallTimeout(trial));
+    if (const Answer warmed = CallHot(trial.inputs, *timed, kWarmSeconds, CallTimeout(trial));
         warmed.failure)
       return FailInPair(trial, *timed, *warmed.failure);
   return true;

@@ -19,6 +19,7 @@
 #include "davinci/judge/timing/timed_windows.h"
 #include "davinci/judge/timing/timing_phase.h"
 #include "davinci/judge/timing/waking.h"
+#include "davinci/judge/timing/window_plan.h"
 #include "davinci/judge/trial/device_share.h"
 #include "davinci/judge/trial/verdict.h"
 

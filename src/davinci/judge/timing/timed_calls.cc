@@ -111,7 +111,7 @@ Result<bool> LookOnDevice(Trial& trial, PairUnderWay* pair, int turn) {
   }
   DAVINCI_ASSIGN_OR_RETURN(auto answers, trial.session->oracle->AskAll(requests));
   if (answers.ok.empty()) {
-    DAVINCI_ASSIGN_OR_RETURN(const auto failure, UnreadableOutput(trial, answers.failure));
+    DAVINCI_ASSIGN_OR_RETURN(const auto failure, UnreadableOutput(*trial.session, answers.failure));
     return FailInPair(trial, timed, failure.value());
   }
   DAVINCI_RETURN_IF_ERROR(answers.failure);

@@ -10,8 +10,6 @@
 
 namespace davinci::judge {
 
-// With the device shared: everything but what is timed.
-Status PrepareWindows(Trial& trial);
 // A window of each side on the same inputs, every output verified; `into`: where its times go, if
 // anywhere.
 Result<bool> MeasureWindows(Trial& trial, const WindowKind& kind, bool baseline_first,

@@ -1,0 +1,198 @@
+#include "davinci/judge/timing/one_window.h"
+
+#include <algorithm>
+#include <numeric>
+#include <string>
+#include <utility>
+
+#include "davinci/judge/check/calls.h"
+#include "davinci/judge/check/returned_outputs.h"
+#include "davinci/judge/check/verify.h"
+#include "davinci/judge/roles/output_arena.h"
+#include "davinci/judge/timing/timed_calls.h"
+#include "davinci/judge/trial/verdict.h"
+
+namespace davinci::judge {
+namespace {
+
+using nlohmann::json;
+
+Result<CallResult> CallWindow(Trial& trial, Timed* timed, const WindowKind& kind, uint64_t seed) {
+  CallOptions options;
+  options.timeout_seconds = CallTimeout(trial);
+  options.spin_seconds = kSpinSeconds;
+  options.seed = seed;
+  options.num_calls = static_cast<size_t>(kind.calls);
+  options.is_empty = kind.empty;
+  Status posted;
+  options.on_thawed = [&] {
+    posted = trial.session->oracle->Post({{"op", "release"}, {"seconds", kind.hold_seconds}});
+  };
+  const Spent spent(&trial.timing.by_purpose["call"]);
+  CallResult call = timed->runner->Call(options);
+  DAVINCI_RETURN_IF_ERROR(posted);
+  if (call.start_ns == 0) return call;  // it was never let go
+  DAVINCI_ASSIGN_OR_RETURN(const auto released, trial.session->oracle->Await("release"));
+  timed->outside_cpu_ns.push_back(call.outside_cpu_ns);
+  call.held_ns = released.ok.at("at_ns").get<int64_t>() - call.start_ns;
+  call.window_ns = std::max<int64_t>(1, call.wall_ns - call.held_ns);
+  return call;
+}
+
+json ArmWindow(Trial& trial, Timed* timed, const WindowKind& kind, const json& args) {
+  const VariantFacts& facts = trial.session->facts[0].value();
+  std::vector<int64_t>& shifts = trial.windows.shifts[static_cast<int>(timed->side)];
+  if (!kind.empty) {
+    std::vector<int> slots(static_cast<size_t>(facts.num_slots));
+    std::iota(slots.begin(), slots.end(), 0);
+    shifts.clear();
+    for (int i = 0; i < kind.calls && !slots.empty(); ++i) {
+      const size_t at = trial.secret.Below(slots.size());
+      shifts.push_back(slots[at] * facts.slot_bytes);
+      slots.erase(slots.begin() + static_cast<std::ptrdiff_t>(at));
+    }
+    // Only MeasureFirstCall() makes more calls than there are slots, all on the same inputs.
+    shifts.resize(static_cast<size_t>(kind.calls), shifts.back());
+    trial.inputs.shift[static_cast<int>(timed->side)] = shifts.back();
+    if (timed->side == Side::kCandidate) trial.inputs.last_args = args.back().get<std::string>();
+  }
+  return {{"op", "arm"},
+          {"window",
+           {{"calls", kind.calls},
+            {"shifts", kind.empty ? json::array() : json(shifts)},
+            {"args", kind.empty ? json::array() : args},
+            {"flush", kind.flush},
+            {"idle", kind.idle},
+            {"seeded", facts.reseed_calls},
+            {"empty", kind.empty}}}};
+}
+
+}  // namespace
+
+void BeginWindow(Trial& trial, Timed* timed, const WindowKind& kind, const json& drawn) {
+  timed->runner->BeginFrozen(ArmWindow(trial, timed, kind, drawn.at("args")));
+}
+
+Result<CallResult> FinishWindow(Trial& trial, Timed* timed, const WindowKind& kind,
+                                const json& drawn, TimedPair* pair) {
+  const Answer armed = [&] {
+    const Spent spent(&trial.timing.by_purpose["arm"]);
+    return timed->runner->FinishFrozen(CallTimeout(trial));
+  }();
+  CallResult call;
+  call.failure = armed.failure;
+  if (call.failure) return call;
+  const int side = static_cast<int>(timed->side);
+  std::vector<json> requests;
+  if (!kind.empty)
+    requests.push_back({{"op", "publish_several"},
+                        {"name", timed->name},
+                        {"shifts", trial.windows.shifts[side]},
+                        {"cool", !kind.flush}});
+  requests.push_back({{"op", "hold"}});
+  const auto published = [&] {
+    const Spent spent(&trial.timing.by_purpose["publish"]);
+    return trial.session->oracle->AskAll(requests);
+  }();
+  DAVINCI_RETURN_IF_ERROR(published.status());
+  DAVINCI_RETURN_IF_ERROR(published->failure);
+  if (!kind.empty) pair->publish_ns[side] = Nanoseconds(published->ok[0]);
+  const uint64_t seed = trial.session->facts[0].value().reseed_calls
+                            ? drawn.at("call_seed").get<uint64_t>()
+                            : trial.secret.Next() >> 1;
+  DAVINCI_ASSIGN_OR_RETURN(call, CallWindow(trial, timed, kind, seed));
+  call.seed = seed;
+  call.arming = {std::min(armed.cpu_ns, armed.wall_ns), std::min(armed.cpu_ns, armed.stopped_ns),
+                 armed.main_cpu_ns, std::max(armed.stopped_ns - armed.others_ns, int64_t{0})};
+  return call;
+}
+
+bool ReturnsOneMemory(const CallResult& call, const VariantFacts& facts) {
+  std::vector<OutputTensor> before;
+  for (const Returned& returned : call.returned) {
+    if (returned.outputs.size() != facts.outputs.size()) return false;  // wrong, as will be said
+    const std::vector<size_t> own = NotLent(returned.outputs, facts);
+    for (const size_t i : own)
+      for (const OutputTensor& other : before)
+        if (Overlap(returned.outputs[i], other)) return true;
+    for (const size_t i : own) before.push_back(returned.outputs[i]);
+  }
+  return false;
+}
+
+Result<bool> LookAtWindow(Trial& trial, Timed* timed, const WindowKind& kind, CallResult* call,
+                          json* layouts) {
+  const VariantFacts& facts = trial.session->facts[0].value();
+  const Spent spent(&trial.timing.by_purpose["look"]);
+  json all = json::array();
+  json which = json::array();
+  for (const Returned& returned : call->returned) {
+    CallResult one;
+    one.structure = returned.structure;
+    one.outputs = returned.outputs;
+    json layout;
+    if (const auto failure = LocateOutputs(trial, *timed, &one, 0, &layout))
+      return FailInPair(trial, *timed, *failure);
+    for (const size_t i : NotLent(returned.outputs, facts)) which.push_back(all.size() + i);
+    for (const json& output : layout) all.push_back(output);
+    layouts->push_back(std::move(layout));
+  }
+  json settle = {{"op", "settle"}, {"outputs", std::move(all)}};
+  if (timed->side == Side::kCandidate && !trial.candidate.shares_outputs)
+    settle["overwrite"] = {{"seed", trial.secret.Next() >> 1}, {"which", std::move(which)}};
+  std::vector<json> requests = {std::move(settle)};
+  if (kind.flush)
+    requests.push_back({{"op", "filled"},
+                        {"seed", call->seed},
+                        {"count", kind.calls},
+                        {"secret", trial.secret.Next() >> 1}});
+  DAVINCI_ASSIGN_OR_RETURN(const auto answers, trial.session->oracle->AskAll(requests));
+  if (answers.ok.empty()) {
+    DAVINCI_ASSIGN_OR_RETURN(const auto failure, UnreadableOutput(*trial.session, answers.failure));
+    return FailInPair(trial, *timed, failure.value());
+  }
+  DAVINCI_RETURN_IF_ERROR(answers.failure);
+  call->settle_ns = Nanoseconds(answers.ok[0]);
+  if (!kind.flush || answers.ok[1].at("filled").get<bool>()) return true;
+  return FailInPair(
+      trial, *timed,
+      Broken(Rule::kFlushLeftOut,
+             "the candidate's process did not write what is written between timed calls"));
+}
+
+Result<bool> VerifyWindow(Trial& trial, const TimedPair& pair, const json (&layouts)[2],
+                          bool last_is_ours, bool full_check) {
+  const Spent spent(&trial.timing.by_purpose["verify"]);
+  const size_t chosen = trial.secret.Below(pair.candidate.returned.size());
+  json calls = json::array();
+  for (size_t i = 0; i < pair.candidate.returned.size(); ++i) {
+    json request = VerifyRequest(trial, layouts[static_cast<int>(Side::kCandidate)][i],
+                                 layouts[static_cast<int>(Side::kBaseline)][i],
+                                 full_check && i == chosen, last_is_ours);
+    if (request.contains("intact"))
+      request["intact"]["shift"] = trial.windows.shifts[static_cast<int>(Side::kCandidate)][i];
+    request["left"]["outputs"]["shift"] =
+        trial.windows.shifts[static_cast<int>(Side::kCandidate)][i];
+    request["left"]["baseline"]["shift"] =
+        trial.windows.shifts[static_cast<int>(Side::kBaseline)][i];
+    calls.push_back(std::move(request));
+  }
+  DAVINCI_ASSIGN_OR_RETURN(
+      const auto verified,
+      trial.session->oracle->Ask({{"op", "verify_several"}, {"calls", std::move(calls)}}));
+  if (auto failure = CheckOutside(trial, trial.candidate.timed)) return Verdict(trial, *failure);
+  for (const json& found : verified.ok.at("calls")) {
+    std::optional<Failure> broken;
+    const json comparison = Verified(found, &broken);
+    if (broken) return Verdict(trial, *broken);
+    if (comparison.at("passed").get<bool>()) continue;
+    Failure failure = MismatchFailure(trial, comparison, "task", 0);
+    failure.message += " (a timed call: what is timed is what is checked)";
+    return Verdict(trial, std::move(failure));
+  }
+  trial.weights.right_since = true;
+  if (auto failure = SharedOutput(trial.candidate)) return Verdict(trial, *failure);
+  return true;
+}
+
+}  // namespace davinci::judge
