@@ -2,6 +2,7 @@
 // of another type reads as the fallback, where nlohmann's value() would throw.
 #pragma once
 
+#include <cstdint>
 #include <nlohmann/json.hpp>
 #include <string>
 
@@ -15,6 +16,11 @@ inline std::string TextIn(const nlohmann::json& object, const char* key) {
 inline double NumberIn(const nlohmann::json& object, const char* key, double fallback) {
   const auto found = object.find(key);
   return found != object.end() && found->is_number() ? found->get<double>() : fallback;
+}
+
+inline int64_t CountIn(const nlohmann::json& object, const char* key) {
+  const auto found = object.find(key);
+  return found != object.end() && found->is_number_integer() ? found->get<int64_t>() : 0;
 }
 
 inline bool FlagIn(const nlohmann::json& object, const char* key) {

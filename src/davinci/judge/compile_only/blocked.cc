@@ -1,0 +1,88 @@
+#include "davinci/judge/compile_only/blocked.h"
+
+#include <fmt/format.h>
+
+#include "davinci/base/utf8.h"
+#include "davinci/judge/roles/untrusted_json.h"
+#include "davinci/judge/trial/candidate_process.h"
+#include "davinci/judge/trial/verdict.h"
+
+namespace davinci::judge {
+namespace {
+
+using nlohmann::json;
+
+constexpr double kReportTimeoutSeconds = 10;
+
+// Failures that another size of the inputs might not lead to.
+bool MayBeDueToSize(Outcome outcome) {
+  return IsWrongAnswer(outcome) || outcome == Outcome::kRuntimeError ||
+         outcome == Outcome::kLaunchError || outcome == Outcome::kLoadError ||
+         outcome == Outcome::kCompileError;
+}
+
+}  // namespace
+
+bool IsWrongAnswer(Outcome outcome) {
+  return outcome == Outcome::kMismatch || outcome == Outcome::kNondeterministic ||
+         outcome == Outcome::kWrongShape || outcome == Outcome::kWrongDtype;
+}
+
+json CompileOnlyReport(Trial& trial) {
+  if (trial.candidate.timed.runner && !trial.candidate.timed.runner->process().WaitForDeath()) {
+    Answer answer =
+        trial.candidate.timed.runner->frozen()
+            ? trial.candidate.timed.runner->AskFrozen({{"op", "compile_only"}},
+                                                      kReportTimeoutSeconds)
+            : trial.candidate.timed.runner->Ask({{"op", "compile_only"}}, kReportTimeoutSeconds,
+                                                Outcome::kRuntimeError);
+    if (!answer.failure && answer.ok.is_object()) trial.compile_only.report = answer.ok;
+  }
+  return trial.compile_only.report;
+}
+
+bool StoppedForWantOfDevice(Trial& trial, const Failure& failure, int variant) {
+  const bool own_size = variant > 0 || ShrunkSizes(trial.session.get()) == nullptr;
+  if (own_size && IsWrongAnswer(failure.outcome)) return false;
+  if (failure.outcome == Outcome::kTimeout) {
+    // Nothing is known about how long it would take on a device.
+    trial.compile_only.blocked = {kTooSlow, failure.message};
+    return true;
+  }
+  const json report = CompileOnlyReport(trial);
+  const auto blocked = report.find("blocked");
+  const bool loaded = trial.candidate.loaded && !trial.candidate.loaded->failure;
+  if (blocked == report.end() || !blocked->is_object()) {
+    if (own_size || !loaded || !MayBeDueToSize(failure.outcome) ||
+        report.value("any_size", json()) == true)
+      return false;
+    trial.compile_only.blocked = {
+        "it fails at sizes that are not the task's own",
+        fmt::format("{}: {}", OutcomeName(failure.outcome), ElideMiddle(failure.message, 1000))};
+    return true;
+  }
+  trial.compile_only.blocked = {ElideMiddle(TextIn(*blocked, "reason"), 100),
+                                ElideMiddle(TextIn(*blocked, "detail"), 1000)};
+  return true;
+}
+
+bool StoppedBySize(Trial& trial, const Status& status) {
+  if (!trial.session || !trial.session->oracle) return false;
+  const bool not_its_own =
+      ShrunkSizes(trial.session.get()) != nullptr && status.code() == StatusCode::kInvalidArgument;
+  if (status.code() != StatusCode::kResourceExhausted && !not_its_own &&
+      !trial.session->oracle->process().WaitForDeath())
+    return false;
+  trial.session->spoilt = true;
+  trial.compile_only.blocked = {kNoReference, ElideMiddle(status.message(), 1000)};
+  return true;
+}
+
+Result<bool> UnlessTooLarge(Trial& trial, Result<bool> step) {
+  if (step.ok() || !StoppedBySize(trial, step.status())) return step;
+  if (const Answer& loaded = AwaitCandidate(trial); loaded.failure)
+    return Verdict(trial, *loaded.failure);
+  return false;
+}
+
+}  // namespace davinci::judge
