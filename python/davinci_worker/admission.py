@@ -17,32 +17,32 @@ NOT_REPEATABLE = "not-repeatable"
 _DISTRIBUTIONS = ("task", "heavy_tailed", "log_uniform")
 
 
-def check(oracle, seed, stochastic, budget_seconds=None):
+def check(truth, seed, stochastic, budget_seconds=None):
     """{"tags", "answers": {answer: {distribution: {"passes", …}}}, "caught_by": {answer: [distribution]}, …}.
 
-    ``stochastic``: what the judge found when it called the reference twice without reseeding. With a budget only the
+    ``truth``: the oracle's. ``stochastic``: what the judge found when it called the reference twice without reseeding. With a budget only the
     task's own distribution is asked about, which is what tags are made of; and nothing when even that would take longer:
     {"skipped": estimate in seconds}.
     """
     started = time.monotonic()
-    estimate = 1.5 * oracle.judging_seconds
+    estimate = 1.5 * truth.judging_seconds
     if budget_seconds is not None and estimate > budget_seconds:
         return {"skipped": estimate}
     answers, used = {}, {}
     for distribution in _DISTRIBUTIONS if budget_seconds is None else ("task",):
         try:
-            drawn, used[distribution], judged = oracle.draw_judged(seed, distribution, 0)
+            drawn, used[distribution], judged = truth.draw_judged(seed, distribution, 0)
         except RuntimeError as error:
             if distribution == "task" or memory.ran_out(error):
                 raise
             used[distribution] = f"the reference raised: {type(error).__name__}"
             continue
         if distribution == "task":
-            repeatable = not stochastic and _repeatable(oracle, drawn)
+            repeatable = not stochastic and _repeatable(truth, drawn)
         elif used[distribution] == "task":
             continue  # the reference is not defined on these inputs
-        for answer, tensors in _wrong_answers(oracle, drawn, seed):
-            report = oracle.compare_with(drawn.truth, tensors)
+        for answer, tensors in _wrong_answers(truth, drawn, seed):
+            report = truth.comparator.compare(drawn.truth, tensors)
             ratios = [o["max_ratio"] for o in report["outputs"] if isinstance(o["max_ratio"], (int, float))]
             answers.setdefault(answer, {})[distribution] = {
                 "passes": report["passed"], "error_over_tolerance": max(ratios, default=0.0)}
@@ -56,26 +56,32 @@ def check(oracle, seed, stochastic, budget_seconds=None):
     }
 
 
-def _repeatable(oracle, drawn):
+def _repeatable(truth, drawn):
     """The same inputs once more, against the first call's truth."""
-    again = oracle.reference_outputs(drawn)
-    return oracle.compare_with(drawn.truth, again)["passed"]
+    again = truth.reference.outputs_for(drawn)
+    return truth.comparator.compare(drawn.truth, again)["passed"]
 
 
-def _wrong_answers(oracle, drawn, seed):
+def _wrong_answers(truth, drawn, seed):
     """(name, outputs) of answers that ignore the question. Those that the task's shapes rule out are left out."""
     honest = drawn.reference
     yield "zeros", [torch.zeros(t.shape, dtype=t.dtype, device=t.device) for t in honest]
     identity = [_same_kind(drawn.tensors, t) for t in honest]
     if identity and all(t is not None for t in identity):
         yield "identity", identity
-    other = oracle.redraw(drawn, seed + 1)
+    other = truth.reference.outputs_for(truth.draws.draw(seed + 1, drawn.distribution, drawn.variant))
     if [t.shape for t in other] == [t.shape for t in honest]:
         yield "cached", other
         # Of other inputs too: the mean of the one right number is no constant that can be known in advance.
         yield "constant", [_mean_of(t) for t in other]
-    if (foreign := oracle.outputs_of_other_weights(drawn, seed + 2)) is not None:
+    if (foreign := outputs_of_other_weights(truth.reference, drawn, seed + 2)) is not None:
         yield "weights", foreign
+
+
+def outputs_of_other_weights(reference, drawn, seed):
+    """None where there are no other weights."""
+    model = reference.of_other_weights(drawn.variant, seed)
+    return None if model is None else reference.outputs(model, drawn)
 
 
 def _mean_of(output):
@@ -101,4 +107,3 @@ def other_weights(make, like, seed):
     weights.randomise(model, seed)
     model.train(like.training)
     return model
-

@@ -119,7 +119,7 @@ def _is_well_conditioned(value, honest):
     return bool((own - wide).norm() <= max(_MOST_LOST, 16 * torch.finfo(honest.dtype).eps) * differs)
 
 
-class Truth:
+class RightAnswer:
     """Everything known about the right answer of one input set. It learns from honest answers, one after the other, so that
     none has to be kept, and then settles on its tolerances."""
 
@@ -174,7 +174,7 @@ class Comparator:
         self._own = None  # tolerances of the task's own distribution, for candidate-against-baseline
 
     def truth(self, values, honest, exact):
-        return Truth(self.backend, values, honest, exact)
+        return RightAnswer(self.backend, values, honest, exact)
 
     def forget(self):
         self._own = None

@@ -32,7 +32,7 @@ def describe(reference, drawn, seed):
     if reference.device == "cpu":
         _insist_on_room(reference, built.model, drawn, first)
     built.shapes = [list(t.shape) for t in outputs.flat(first)]
-    if variant and reference.changes_nothing(variant, seed):
+    if variant and _changes_nothing(reference, variant, seed):
         raise source.SourceError("load_error", f"{source.sidecar(reference.spec['path'])}: [[variants]] number {variant} changes nothing: "
                                  "inputs, outputs and state are those without it. Set a global that get_inputs() or get_init_inputs() "
                                  "reads when it is called; one that was computed from another on import does not follow it")
@@ -62,6 +62,18 @@ def describe(reference, drawn, seed):
         "compiles": eager.asked_for_a_compiler(), "training": bool(built.model.training), "verified": signature.case(built, drawn, reference.spec.get("mode")),
         "work": _work(reference, built.model, drawn) if variant == 0 else None,
     }
+
+
+def _changes_nothing(reference, variant, seed):
+    """Do the sizes of a variant reach neither inputs nor outputs nor the constructor?"""
+    a, b = reference.instance(0), reference.instance(variant)
+    if a.init != b.init or a.shapes != b.shapes:
+        return False
+    if [t.shape for _, t in weights.state(a.model)] != [t.shape for _, t in weights.state(b.model)]:
+        return False
+    (one, those), (other, these) = (reference.own_inputs(seed, None, v) for v in (0, variant))
+    return packing.to_blob(one) == packing.to_blob(other) and len(those) == len(these) and all(
+        x.dtype is y.dtype and torch.equal(x, y) for x, y in zip(those, these))
 
 
 def _insist_on_time(reference, seconds):

@@ -5,59 +5,16 @@ It is user code: what it does wrong is reported with the file's name (``source.S
 
 import contextlib
 import copy
-import hashlib
-import itertools
 
 import torch
 
-from davinci_worker import (admission, arguments, distributions, eager, handover, kept_state, live_structure, memory, module_graph, on_target, outputs, packing, process_state,
-                            published, rounding, smaller, source, task_source, twin_draws, weights)
+from davinci_worker import (admission, arguments, distributions, eager, handover, kept_state, memory, on_target, outputs, packing, process_state,
+                            published, rounding, smaller, source, twin_draws, weights)
 from davinci_worker.compare import bits_of
+from davinci_worker.instance import Instance, widen
 from davinci_worker.wide_numbers import WideNumbers
 
 _SCAN_TERMS = 4  # errors of a scan's steps add up: it counts as a sum of so many times its length
-
-
-class InputSet:
-    """One drawn set of inputs, with truth when it was asked for."""
-
-    def __init__(self, skeleton, tensors, variant, seed, distribution):
-        self.skeleton = skeleton
-        self.tensors = tensors
-        self.variant = variant
-        self.seed = seed
-        self.distribution = distribution
-        self.truth = None  # Comparator state per output
-        self.reference = None  # the reference's own outputs in the task's precision, when truth was asked for
-
-    def call_seed(self):
-        """Of random numbers in a call with these inputs; says nothing about the secret seed."""
-        return int.from_bytes(hashlib.blake2b(b"call%d" % self.seed, digest_size=8).digest(), "little") >> 1
-
-
-class Instance:
-    """The model of one shape variant, with randomised state."""
-
-    def __init__(self, model, precise, init, constants, initial):
-        self.model = model
-        self.precise = precise  # its twin in float64
-        self.init = init  # packed arguments of the constructor
-        self.constants = constants  # names of tables that are not randomised
-        self.initial = initial  # fingerprints of the state as the constructor left it
-        self.origin = {}  # of the weights, for weights.reweigh
-        self.shapes = None  # of the outputs, once known
-        self.magnitudes = None  # of the outputs for inputs of the task's own, once known
-        self.terms = 0  # about how many numbers are summed up into one, where that could be watched
-        self.single = None  # is it fp32 throughout? once known
-        self.kept = {}  # where forward writes to buffers: the KeptState of model and of precise
-
-    def keep(self, names):
-        self.kept = {id(model): kept_state.KeptState(model, names) for model in (self.model, self.precise)} if names else {}
-
-
-def widen(tensor):
-    """In float64 where it is floating, a copy either way."""
-    return tensor.double() if tensor.is_floating_point() else tensor.clone()
 
 
 class Reference:
@@ -68,9 +25,9 @@ class Reference:
         self.stochastic = False
         self.multiplies = self.selects = False  # does it multiply matrices, pick the largest of something?
         self.chains_products = False  # does it multiply the numbers along a dimension?
-        self._module = None
+        self.module = None
         self.factory = None
-        self._own_sizes = {}
+        self.own_sizes = {}
         self._given_both = None  # does get_inputs() return what forward takes by position and by keyword? where that was tried
         self._instances = {}
         self._kept_names = {}  # variant: of buffers that forward writes to
@@ -88,21 +45,21 @@ class Reference:
             torch.cuda.synchronize()  # the only device that this process sees
         self._snapshot = self._snapshot or process_state.Snapshot()
         with on_target.OnTarget(self.device):
-            self._module = source.load_module(spec["path"], "davinci_task", spec.get("globals"), spec["source"], spec.get("imports"))
-        self.factory = source.factory(self._module, spec.get("entry"), spec.get("function"), spec.get("op_path"))
+            self.module = source.load_module(spec["path"], "davinci_task", spec.get("globals"), spec["source"], spec.get("imports"))
+        self.factory = source.factory(self.module, spec.get("entry"), spec.get("function"), spec.get("op_path"))
         for name, returned in (("get_inputs", "inputs of forward"), ("get_init_inputs", "arguments of the constructor")):
-            if not callable(getattr(self._module, name, list if name == "get_init_inputs" else None)):
+            if not callable(getattr(self.module, name, list if name == "get_init_inputs" else None)):
                 raise self.error(f"def {name}() is missing; it returns the list of {returned}")
-        fitted = smaller.fit(self._module, lambda init: packing.called(self.factory, self._constructing(init)), compile_only) if compile_only else {}
+        fitted = smaller.fit(self.module, lambda init: packing.called(self.factory, self._constructing(init)), compile_only) if compile_only else {}
         if compile_only:
             memory.bound(compile_only["memory"])
         changed = {name for sizes in spec.get("variants") or () for name in sizes}
-        self._own_sizes = {name: getattr(self._module, name) for name in changed if hasattr(self._module, name)}
+        self.own_sizes = {name: getattr(self.module, name) for name in changed if hasattr(self.module, name)}
         return fitted
 
     def forget(self):
         """Lets go of all that belonged to the task; True: nothing of it is left in this process."""
-        self._module, self.factory, self.spec, self._own_sizes = None, None, {}, {}
+        self.module, self.factory, self.spec, self.own_sizes = None, None, {}, {}
         self._instances.clear()
         self._kept_names.clear()
         self._left_in.clear()
@@ -137,8 +94,8 @@ class Reference:
         """Of one shape variant in task precision and in float64, with randomised state."""
         if variant in self._instances:
             return self._instances[variant]
-        self._set_sizes(variant)
-        get_init = getattr(self._module, "get_init_inputs", list)
+        self.set_sizes(variant)
+        get_init = getattr(self.module, "get_init_inputs", list)
         if self.published:
             torch.manual_seed(self.spec["init_seed"])
         init = get_init()
@@ -150,7 +107,7 @@ class Reference:
             init = published.cast_arguments(init, self.spec["precision"])
         init = packing.to_blob(init)  # a constructor may change what it is given
         torch.manual_seed(self.spec["init_seed"])
-        model = self._make(init)
+        model = self.make(init)
         if not isinstance(model, torch.nn.Module):
             raise self.error(f"{self.spec['entry']} is no torch.nn.Module; derive the class from it")
         self.insist_on_supported(weights.state(model))
@@ -165,7 +122,7 @@ class Reference:
         initial = [handover.fingerprint(t) for _, t in weights.state(model)]
         constants = frozenset()
         if self.spec.get("randomise", True):
-            constants = weights.constant_tables(model, lambda: self._make(init), self.spec["init_seed"])
+            constants = weights.constant_tables(model, lambda: self.make(init), self.spec["init_seed"])
             weights.randomise(model, self.spec["state_seed"], constants, self.spec.get("precision"))
         precise = self._twin(model, init).double()._apply(lambda t: t.to(torch.complex128) if t.is_complex() else t)
         self._instances[variant] = Instance(model, precise, init, constants, initial)
@@ -227,7 +184,7 @@ class Reference:
         varying = [n for n, b in own.items() if b.is_floating_point() and n not in built.constants]
         if not varying and next(built.model.parameters(), None) is None:
             return None
-        model = admission.other_weights(lambda: self._make(built.init), built.model, seed)
+        model = admission.other_weights(lambda: self.make(built.init), built.model, seed)
         if model is None:
             return None
         model = model.to(self.device)
@@ -241,7 +198,7 @@ class Reference:
         with on_target.OnTarget(self.device):
             return arguments.of(init, self.factory, arguments.run_through(self.factory))
 
-    def _make(self, init):
+    def make(self, init):
         with on_target.OnTarget(self.device):
             return packing.called(self.factory, packing.from_blob(init))
 
@@ -252,27 +209,27 @@ class Reference:
             if memory.ran_out(error):
                 raise
         torch.manual_seed(self.spec["init_seed"])
-        twin = self._make(init).to(self.device).train(model.training)
+        twin = self.make(init).to(self.device).train(model.training)
         weights.take_over(twin, model)
         return twin
 
     # --- inputs -----------------------------------------------------------------------------------------------
 
-    def _set_sizes(self, variant):
-        source.set_globals(self._module, self._own_sizes)  # what another variant has changed
+    def set_sizes(self, variant):
+        source.set_globals(self.module, self.own_sizes)  # what another variant has changed
         self.sizes_of = variant
         if variant:
-            source.set_globals(self._module, self.spec["variants"][variant - 1])
+            source.set_globals(self.module, self.spec["variants"][variant - 1])
 
     def own_inputs(self, seed, trial, variant):
         """(skeleton, tensors on the device) of what the task draws under the secret seed, or in a trial as published."""
-        self._set_sizes(variant)
+        self.set_sizes(variant)
         torch.manual_seed(seed if trial is None else published.trial_seed(trial))
         modes = [] if trial is not None else [torch.device(self.device) if self.device == "cuda" else distributions.KeyedDraws(seed)]
         with contextlib.ExitStack() as active:
             for mode in (*modes, on_target.OnTarget(self.device)):
                 active.enter_context(mode)
-            drawn = self._module.get_inputs()
+            drawn = self.module.get_inputs()
         if isinstance(drawn, torch.Tensor):
             drawn = [drawn]
         if not isinstance(drawn, (list, tuple, dict)):
@@ -300,72 +257,6 @@ class Reference:
             return self._given_both
 
         return arguments.of(drawn, source.callee(model), runs if self._given_both is None else lambda given: self._given_both)
-
-    def changes_nothing(self, variant, seed):
-        """Do the sizes of a variant reach neither inputs nor outputs nor the constructor?"""
-        a, b = self.instance(0), self.instance(variant)
-        if a.init != b.init or a.shapes != b.shapes:
-            return False
-        if [t.shape for _, t in weights.state(a.model)] != [t.shape for _, t in weights.state(b.model)]:
-            return False
-        (one, those), (other, these) = (self.own_inputs(seed, None, v) for v in (0, variant))
-        return packing.to_blob(one) == packing.to_blob(other) and len(those) == len(these) and all(
-            x.dtype is y.dtype and torch.equal(x, y) for x, y in zip(those, these))
-
-    # --- what it computes -------------------------------------------------------------------------------------
-
-    def graph(self, seed, variant):
-        """module_graph.graph_of this reference, with what a candidate keeps of its file."""
-        built, draws = self.instance(variant), itertools.count(seed)
-
-        def drawn():
-            positional, keywords = packing.split(packing.unflatten(*self.own_inputs(next(draws), None, variant)))
-            return tuple(positional), keywords
-
-        def fresh():
-            return copy.deepcopy(built.model), *drawn()
-
-        entry = getattr(self._module, self.spec.get("entry") or "", None)
-        try:
-            if not isinstance(built.model, source.Function) and not isinstance(entry, type):
-                raise module_graph.Untraceable(f"{self.spec.get('entry')} is a function that makes a module; only classes can be extended")
-            if type(built.model) is not entry and not isinstance(built.model, source.Function):
-                raise module_graph.Untraceable(f"{self.spec.get('entry')} makes a {type(built.model).__name__}")
-            found = module_graph.graph_of(*fresh(), vars(self._module), fresh, built.model)
-        except module_graph.Untraceable as error:
-            return {"untraceable": str(error)}
-        if variant and not isinstance(built.model, source.Function):
-            guilty = self._read_by_constructor(variant, lambda model: module_graph.answers(found, model, *drawn()))
-            if guilty:
-                return {"untraceable": f"the constructor reads {' and '.join(guilty)}, and a candidate has the file's own value; make it an argument of "
-                                       "the constructor that get_init_inputs() gives", "by_constructor": True}
-        try:
-            text = live_structure.with_structure(self.spec["source"], self._module.__file__)
-        except live_structure.TooLarge as error:
-            return {"untraceable": str(error)}
-        sizes = dict(self.spec.get("globals") or {}, **(self.spec["variants"][variant - 1] if variant else {}))
-        found["source"] = task_source.source_of(text, {name: getattr(self._module, name) for name in sizes})
-        found["training"] = built.model.training
-        return found
-
-    def _read_by_constructor(self, variant, answers):
-        """The sizes of a variant that the constructor reads of the file itself: with the file's own the module is another one, which ``answers``
-        says no of."""
-        built, sizes = self.instance(variant), self.spec["variants"][variant - 1]
-        read = task_source.reads(self.spec["source"], sizes)
-
-        def made_with(own):
-            source.set_globals(self._module, {**self._own_sizes, **{name: value for name, value in sizes.items() if name not in own}})
-            torch.manual_seed(self.spec["init_seed"])
-            model = self._make(built.init).to(self.device)
-            return (published.cast_model(model, self.spec["precision"]) if self.published else model).train(built.model.training)
-
-        try:
-            if not read or not answers(made_with(())) or answers(made_with(read)):
-                return []
-            return [name for name in read if not answers(made_with((name,)))] or read
-        finally:
-            self._set_sizes(variant)
 
     # --- forward ----------------------------------------------------------------------------------------------
 
@@ -411,6 +302,10 @@ class Reference:
         """The tensors of an ``answer``."""
         output, left = self.answer(model, drawn, convert)
         return outputs.flat(output) + left
+
+    def outputs_for(self, drawn):
+        """``outputs`` of its own model, in the task's precision."""
+        return self.outputs(self.instance(drawn.variant).model, drawn)
 
     def left_in(self, variant):
         return self._left_in.get(variant, ())

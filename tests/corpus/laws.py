@@ -51,15 +51,15 @@ def examine(name, case, target, seeds, with_compiled, law=1, distributions=DISTR
     compiler = torch.compile, torch.nn.Module.compile
     judge = oracle.Oracle(None, {"threads": torch.get_num_threads(), "target": target})
     torch.compile, torch.nn.Module.compile = compiler  # for relatives: an oracle compiles nothing
-    judge._candidate_tensors = lambda tensors: tensors
+    judge.answers.returned = lambda tensors: tensors
     spec = {"path": f"/corpus/{name}.py", "source": text, "entry": config.get("entry", "Model"), "function": config.get("function"),
             "op_path": config.get("op"), "precision": config.get("precision", "fp32"), "mode": config.get("mode"), "init_seed": 11, "state_seed": 12,
             "tolerance_multiple": config.get("tolerance_multiple"), "globals": sizes}
     known = modules.MODULES.get(name.removeprefix("modules/"))
     if known is not None and known.asserts:
         spec["domain_on_host"] = True  # a failed assertion would end the context that the process' other modules need
-    judge._op_load(spec, ())
-    judge._op_describe({"seed": 3}, ())
+    judge.answer({"op": "load", **spec})
+    judge.answer({"op": "describe", "seed": 3})
     built = judge.reference.instance(0)
     made = {}
     for kind in relatives.kinds(text, target, with_compiled) if law == 1 else relatives.reduced(target):
@@ -74,9 +74,9 @@ def examine(name, case, target, seeds, with_compiled, law=1, distributions=DISTR
         if seed:
             judge.reference.reweigh(100 + seed, True)
         for distribution in distributions:
-            judge._set = None
-            drawn, used, judged = judge.draw_judged((seed + 1) * 7919 + 17, distribution, 0)
-            judge._set = drawn
+            judge.draws.current = None
+            drawn, used, judged = judge.truth.draw_judged((seed + 1) * 7919 + 17, distribution, 0)
+            judge.draws.current = drawn
             for kind, model in made.items():
                 judge.reference.restore_state(built)
                 weights.take_over(model, built.model)
@@ -93,9 +93,9 @@ def examine(name, case, target, seeds, with_compiled, law=1, distributions=DISTR
                 row["answers"] += 1
                 if law == 2:
                     row["differs"] |= not all(torch.equal(a.nan_to_num(), b.nan_to_num()) for a, b in zip(answer, drawn.reference))
-                found = [("truth", judge._compare_with_truth(answer))]
+                found = [("truth", judge.comparison.with_truth(drawn, answer))]
                 if distribution == "task":
-                    found.append(("baseline", judge._op_verify({"outputs": answer, "baseline": drawn.reference}, ())["comparison"]))
+                    found.append(("baseline", judge.answer({"op": "verify", "outputs": answer, "baseline": drawn.reference})[0]["comparison"]))
                 for against, comparison in found:
                     ratios = [o["max_ratio"] for o in comparison["outputs"] if isinstance(o.get("max_ratio"), float)]
                     row["worst"] = max([row["worst"], *ratios])

@@ -42,7 +42,7 @@ def main():
         if embedded:
             assert {"davinci/_program/lib/libdavinci_model.so", "davinci/_program/lib/libdavinci_model.torch"} <= files
         for file in ("davinci/py.typed", "davinci/__init__.py", "davinci/_program/bin/davinci", "davinci/_program/lib/libdavinci_worker.so",
-                     data + "prompts/policy_task.md", data + "recipes/davinci.toml", data + "python/davinci_worker/oracle.py",
+                     data + "prompts/policy_task.md", data + "recipes/davinci.toml", data + "python/davinci_worker/oracle/role.py",
                      data + "python/davinci_runtime/__init__.py"):
             assert file in files, file
         assert any(file.startswith(data + "skills/") for file in files) and any("/lib/libfmt.so" in file for file in files)

@@ -33,20 +33,20 @@ class BadInputTest(unittest.TestCase):
         made = oracle.Oracle(None, {"threads": 1})
         op = "load"
         try:
-            made._op_load({"op": op, "path": "/nowhere/task.py", "source": MESSAGES_TASK.replace(old, new), "entry": "Model", "init_seed": 1,
-                           "state_seed": 2, "precision": "fp32", **spec}, ())
+            made.answer({"op": op, "path": "/nowhere/task.py", "source": MESSAGES_TASK.replace(old, new), "entry": "Model", "init_seed": 1,
+                         "state_seed": 2, "precision": "fp32", **spec})
             for variant in range(1 + len(spec.get("variants", ()))):
                 op = "describe"
-                made._op_describe({"seed": 3, "variant": variant}, ())
+                made.answer({"op": "describe", "seed": 3, "variant": variant})
             op = "prepare"
-            made._op_prepare({"seed": 4, "truth": True}, ())
+            made.answer({"op": "prepare", "seed": 4, "truth": True})
         except Exception as error:  # noqa: BLE001
-            return made._explain(error, {"op": op})["message"]
+            return made.explain(error, op)["message"]
         return "nothing"
 
     def test_a_fault_of_our_own_is_not_the_tasks(self):
         made = oracle.Oracle(None, {"threads": 1})
-        self.assertIn("a fault of davinci's own", made._explain(NameError("nothing"), {"op": "load"})["message"])
+        self.assertIn("a fault of davinci's own", made.explain(NameError("nothing"), "load")["message"])
         theirs = self.told("return x * 2", "return nothing_of_that_name")
         self.assertIn("/nowhere/task.py:", theirs)
         self.assertNotIn("a fault of davinci's own", theirs)

@@ -116,17 +116,17 @@ class Judged(unittest.TestCase):
         """(the distribution it came to, the verdict on each candidate, a text like ``body`` or a function) of one check."""
         text = TASK.format(body=body, inputs=inputs, given="".join(f", {name}" for name in given))
         self.oracle = made = oracle.Oracle(None, {"threads": 1})
-        made._candidate_tensors = lambda tensors: tensors
-        made._op_load({"path": "/nowhere/task.py", "source": text, "entry": "Model", "init_seed": 1, "state_seed": 2, "precision": "fp32"}, ())
-        made._op_describe({"seed": 3}, ())
-        made._op_prepare({"seed": seed, "truth": True}, ())
-        used = made._op_prepare({"seed": seed, "truth": True, "distribution": distribution}, ())["distribution"]
+        made.answers.returned = lambda tensors: tensors
+        made.answer({"op": "load", "path": "/nowhere/task.py", "source": text, "entry": "Model", "init_seed": 1, "state_seed": 2, "precision": "fp32"})
+        made.answer({"op": "describe", "seed": 3})
+        made.answer({"op": "prepare", "seed": seed, "truth": True})
+        used = made.answer({"op": "prepare", "seed": seed, "truth": True, "distribution": distribution})[0]["distribution"]
         found = []
         for candidate in candidates:
             scope = {}
             exec("import torch, torch.nn as nn, torch.nn.functional as F\n" + f"def f({', '.join(given)}):\n        {candidate}", scope)  # noqa: S102
-            answer = scope["f"](*(t.clone() for t in made._set.tensors))
-            found.append(made._compare_with_truth(list(answer) if isinstance(answer, tuple) else [answer])["passed"])
+            answer = scope["f"](*(t.clone() for t in made.draws.current.tensors))
+            found.append(made.comparison.with_truth(made.draws.current, list(answer) if isinstance(answer, tuple) else [answer])["passed"])
         return used, found
 
 

@@ -282,16 +282,16 @@ class ConstantTest(DistributionsTest):
 class NeverVaryTest(unittest.TestCase):
     def oracle(self, draw, generator=""):
         made = oracle.Oracle(None, {"threads": 1})
-        made._op_load({"path": "/nowhere/task.py", "source": TASK.format(draw=draw, generator=generator), "entry": "Model", "init_seed": 1,
-                       "state_seed": 2, "precision": "fp32", "randomise": False}, ())
-        calls, get_inputs = [], made.reference._module.get_inputs
-        made.reference._module.get_inputs = lambda: calls.append(1) or get_inputs()
+        made.answer({"op": "load", "path": "/nowhere/task.py", "source": TASK.format(draw=draw, generator=generator), "entry": "Model", "init_seed": 1,
+                     "state_seed": 2, "precision": "fp32", "randomise": False})
+        calls, get_inputs = [], made.reference.module.get_inputs
+        made.reference.module.get_inputs = lambda: calls.append(1) or get_inputs()
         return made, calls
 
     def test_a_task_with_its_own_seed(self):
         for draw, generator in (("torch.manual_seed(3)", ""), ("g = torch.Generator().manual_seed(3)", ", generator=g")):
             made, calls = self.oracle(draw, generator)
-            first, again, other = (made._draw(seed, "task", 0).tensors for seed in (11, 11, 12))
+            first, again, other = (made.draws.draw(seed, "task", 0).tensors for seed in (11, 11, 12))
             self.assertEqual(len(calls), 4)
             self.assertTrue(torch.equal(first[0], again[0]))
             self.assertFalse(torch.equal(first[0], other[0]))
@@ -304,7 +304,7 @@ class NeverVaryTest(unittest.TestCase):
     def test_any_other_task_is_asked_once(self):
         made, calls = self.oracle("pass")
         for seed in range(5):
-            drawn = made._draw(seed, "task", 0).tensors
+            drawn = made.draws.draw(seed, "task", 0).tensors
             torch.manual_seed(seed)
             self.assertTrue(torch.equal(drawn[0], torch.tril(torch.randn(64, 64))))
             self.assertEqual(drawn[1].item(), 0.5)

@@ -80,15 +80,15 @@ class LoopsTest(unittest.TestCase):
         """{distribution: (all passed, largest error over tolerance)}"""
         made = oracle.Oracle(None, {"threads": 1})
         source = TASK.format(forward=forward, inputs=inputs)
-        made._op_load({"path": "/nowhere/task.py", "source": source, "entry": "Model", "init_seed": 1, "state_seed": 2,
-                       "precision": "fp32", "randomise": False}, ())
-        made._op_describe({"seed": 3}, ())
+        made.answer({"op": "load", "path": "/nowhere/task.py", "source": source, "entry": "Model", "init_seed": 1, "state_seed": 2,
+                     "precision": "fp32", "randomise": False})
+        made.answer({"op": "describe", "seed": 3})
         found = {}
         for distribution in DISTRIBUTIONS:
             reports = []
             for seed in range(DRAWS):
-                made._op_prepare({"seed": 1000 + seed, "distribution": distribution, "truth": True}, ())
-                reports.append(made._compare_with_truth([kernel(made._set.tensors[0])])["outputs"][0])
+                made.answer({"op": "prepare", "seed": 1000 + seed, "distribution": distribution, "truth": True})
+                reports.append(made.comparison.with_truth(made.draws.current, [kernel(made.draws.current.tensors[0])])["outputs"][0])
             ratios = [r["max_ratio"] if isinstance(r["max_ratio"], float) else float("inf") for r in reports]
             found[distribution] = (all(r["passed"] for r in reports), max(ratios))
         print(f"{forward:58} {inputs:20}", " ".join(f"{d} {ratio:.2g}" for d, (_, ratio) in found.items()), file=sys.stderr, flush=True)
@@ -108,10 +108,10 @@ class LoopsTest(unittest.TestCase):
 
     def test_the_parts_of_a_long_product_stay_inside_fp32(self):
         judge = oracle.Oracle(None, {"threads": 1})
-        judge._op_load({"path": "/task/products.py", "entry": "Model", "init_seed": 11, "state_seed": 12, "precision": "fp32",
-                        "source": TASK.format(forward="torch.cumprod(x, 0)", inputs="rand(512, 64) + 0.5")}, ())
-        judge._op_describe({"seed": 3}, ())
-        drawn, used, _ = judge.draw_judged(5, "log_uniform", 0)
+        judge.answer({"op": "load", "path": "/task/products.py", "entry": "Model", "init_seed": 11, "state_seed": 12, "precision": "fp32",
+                      "source": TASK.format(forward="torch.cumprod(x, 0)", inputs="rand(512, 64) + 0.5")})
+        judge.answer({"op": "describe", "seed": 3})
+        drawn, used, _ = judge.truth.draw_judged(5, "log_uniform", 0)
         self.assertNotEqual(used, "log_uniform")
         with rounding.PartialProducts() as products:
             torch.cumprod(drawn.tensors[0], 0)

@@ -16,7 +16,7 @@ except ImportError:
     print("skipped: this Python has no torch and numpy")
     sys.exit(77)
 
-from davinci_worker import compare, memory, nearby, oracle, source  # noqa: E402
+from davinci_worker import admission, compare, memory, nearby, oracle, source  # noqa: E402
 
 # (x - 1) (x - 1 - 1e-5): where x is near 1 the value hardly depends on x, and its summands cancel.
 TASK = '''
@@ -113,9 +113,9 @@ class ArenaTest(unittest.TestCase):
         made = oracle.Oracle(None, {"threads": 1})
 
         def create(name, slot_bytes=4096):
-            reply, (fd,) = made._op_arena({"name": name, "slot_bytes": slot_bytes, "slots": 3}, ())
+            reply, (fd,) = made.answer({"op": "arena", "name": name, "slot_bytes": slot_bytes, "slots": 3})
             self.assertEqual((reply["bytes"], os.fstat(fd).st_size), (3 * slot_bytes, 3 * slot_bytes))
-            return made._arenas[name]
+            return made.arenas[name]
 
         def is_open(file):
             return any(os.path.exists(name) and os.stat(name).st_ino == file for name in glob.glob("/proc/self/fd/*"))
@@ -123,19 +123,19 @@ class ArenaTest(unittest.TestCase):
         first = create("candidate")
         file = os.fstat(first.fd).st_ino
         first.base.fill_(7)
-        made._op_rest({}, ())
+        made.answer({"op": "rest"})
         create("baseline")
         again = create("candidate")
         self.assertIs(again, first)
         self.assertFalse(again.base.any())
-        made._op_rest({}, ())
+        made.answer({"op": "rest"})
         self.assertTrue(is_open(file))
         del first, again
         create("candidate", 8192)
         self.assertFalse(is_open(file))  # of another size
-        made._op_rest({}, ())
-        file = os.fstat(made._kept_arena.fd).st_ino
-        made._op_forget({}, ())
+        made.answer({"op": "rest"})
+        file = os.fstat(made.arenas._kept.fd).st_ino
+        made.answer({"op": "forget"})
         self.assertFalse(is_open(file))
 
 
@@ -239,7 +239,7 @@ def get_init_inputs(): return []
 class OracleTest(unittest.TestCase):
     def setUp(self):
         self.oracle = oracle.Oracle(None, {"threads": 1})
-        self.oracle._candidate_tensors = lambda tensors: tensors
+        self.oracle.answers.returned = lambda tensors: tensors
         self.load(TASK)
 
     def load(self, text):
@@ -256,7 +256,7 @@ class OracleTest(unittest.TestCase):
 
     def test_numbers_that_a_reference_makes_in_single_precision_are_true_in_its_twin(self):
         self.oracle = oracle.Oracle(None, {"threads": 1})
-        self.oracle._candidate_tensors = lambda tensors: tensors
+        self.oracle.answers.returned = lambda tensors: tensors
         self.load(POSITIONS_TASK)
 
         def positions(x, number, of_angles):
@@ -265,7 +265,7 @@ class OracleTest(unittest.TestCase):
             return (x + torch.cat((angles.sin(), angles.cos()), -1)).float()
 
         self.ask("prepare", seed=3, distribution="task", truth=True)
-        x = self.oracle._set.tensors[0]
+        x = self.oracle.draws.current.tensors[0]
         model = self.oracle.reference.instance(0).model
         for honest in (model(x), positions(x, torch.float64, torch.float64)):
             self.assertTrue(self.ask("verify", outputs=[honest], truth=True)["comparison"]["passed"])
@@ -280,27 +280,30 @@ class OracleTest(unittest.TestCase):
         for weights_seed, keep in ((5, True), (6, True), (5, True), (5, False)):
             self.ask("reweigh", seed=weights_seed, buffers=True)
             reply = self.ask("prepare", seed=7, distribution="heavy_tailed", truth=True, keep=keep)
-            truths.append((self.oracle._set.truth, reply["call_seed"]))
+            truths.append((self.oracle.draws.current.truth, reply["call_seed"]))
         self.assertIs(truths[0][0], truths[2][0])
         self.assertIsNot(truths[0][0], truths[1][0])
         self.assertIsNot(truths[0][0], truths[3][0])
         self.assertEqual(truths[0][1], truths[2][1])
 
     def ask(self, op, **message):
-        return getattr(self.oracle, "_op_" + op)(message, ())
+        return self.oracle.answer({"op": op, **message})[0]
+
+    def against_truth(self, tensors):
+        return self.oracle.comparison.with_truth(self.oracle.draws.current, tensors)
 
     def verify(self, answer):
-        x = self.oracle._set.tensors[0]
+        x = self.oracle.draws.current.tensors[0]
         model = self.oracle.reference.instance(0).model
         return self.ask("verify", outputs=[answer(x, model.c)], baseline=[model(x)], truth=False)["comparison"]
 
     def forget(self):
         """As if the tolerance had been measured where nothing is ill-conditioned."""
         self.ask("prepare", seed=5, truth=True)
-        exact = self.oracle._set.truth.outputs[0].truth
-        perfect = compare.Truth(self.oracle._comparator.backend, [exact], [exact], True)
+        exact = self.oracle.draws.current.truth.outputs[0].truth
+        perfect = compare.RightAnswer(self.oracle.comparator.backend, [exact], [exact], True)
         perfect.settle(None, 1)
-        self.oracle._comparator.remember(perfect)
+        self.oracle.comparator.remember(perfect)
 
     def test_state_in_buffers_is_put_back_before_each_call_and_part_of_the_answer(self):
         for text in (STATE_TASK, STATE_TASK.replace("self.past.copy_(x)", "self.past = x + 0")):
@@ -312,13 +315,13 @@ class OracleTest(unittest.TestCase):
             past = built.model.past.clone()
             for distribution in ("task", "heavy_tailed"):
                 self.ask("prepare", seed=5, distribution=distribution, truth=True)
-                x = self.oracle._set.tensors[0]
+                x = self.oracle.draws.current.tensors[0]
                 for answer, right in (([x + past, x], True), ([x + past, past], False), ([x, x], False)):
-                    self.assertEqual(self.oracle._compare_with_truth(answer)["passed"], right)
+                    self.assertEqual(self.against_truth(answer)["passed"], right)
             self.assertTrue(self.oracle.reference.reweigh(3, True))
-            self.oracle.reference_outputs(self.oracle._set)
+            self.oracle.reference.outputs_for(self.oracle.draws.current)
             self.ask("state")
-            self.assertFalse(torch.equal(built.model.past, self.oracle._set.tensors[0]))
+            self.assertFalse(torch.equal(built.model.past, self.oracle.draws.current.tensors[0]))
 
     def test_half_precision_shows_where_all_inputs_are_whole_numbers(self):
         task = OTHER_TASK.replace("def forward(self, x):\n        return x * 2", "def forward(self, x, y):\n        return x @ y").replace(
@@ -326,14 +329,14 @@ class OracleTest(unittest.TestCase):
         for text, moved in ((task, True), (task.replace("x @ y", "x.long().to(x.dtype) @ y.trunc()"), False), (task.replace("x @ y", "x.long().to(y.dtype) @ y"), True)):
             self.restart(text)
             self.ask("prepare", seed=5, distribution="heavy_tailed", truth=True)
-            x, y = self.oracle._set.tensors
+            x, y = self.oracle.draws.current.tensors
             self.assertEqual(bool((x != x.round()).any() or (y != y.round()).any()), moved)
             model = self.oracle.reference.instance(0).model
-            self.assertTrue(self.oracle._compare_with_truth([model(x, y)])["passed"])
+            self.assertTrue(self.against_truth([model(x, y)])["passed"])
             if moved:
-                self.assertFalse(self.oracle._compare_with_truth([model(x.bfloat16().float(), y.bfloat16().float())])["passed"])
+                self.assertFalse(self.against_truth([model(x.bfloat16().float(), y.bfloat16().float())])["passed"])
             self.ask("prepare", seed=5, truth=True)
-            self.assertTrue(all(torch.equal(t, t.round()) for t in self.oracle._set.tensors))
+            self.assertTrue(all(torch.equal(t, t.round()) for t in self.oracle.draws.current.tensors))
 
     def test_a_model_is_asked_on_the_host_first_where_its_kernels_assert(self):
         self.oracle = oracle.Oracle(None, {"threads": 1})
@@ -343,7 +346,7 @@ class OracleTest(unittest.TestCase):
         reference.spec["domain_on_host"] = True
         for distribution in ("task", "heavy_tailed"):
             self.assertEqual(self.ask("prepare", seed=5, distribution=distribution, truth=True)["distribution"], "task")
-        drawn, model = self.oracle._draw(5, "heavy_tailed", 0), reference.instance(0).model
+        drawn, model = self.oracle.draws.draw(5, "heavy_tailed", 0), reference.instance(0).model
         with self.assertRaisesRegex(RuntimeError, "outside of the reference's domain: a number above 1"):
             reference.forward(model, drawn)
 
@@ -373,9 +376,9 @@ class OracleTest(unittest.TestCase):
         described = self.load(OTHER_TASK)
         self.assertEqual(described["outputs"][0]["shape"], [3])
         self.ask("prepare", seed=6, truth=True)
-        x = self.oracle._set.tensors[0]
-        self.assertTrue(self.oracle._compare_with_truth([x * 2])["passed"])
-        self.assertFalse(self.oracle._compare_with_truth([x * 3])["passed"])
+        x = self.oracle.draws.current.tensors[0]
+        self.assertTrue(self.against_truth([x * 2])["passed"])
+        self.assertFalse(self.against_truth([x * 3])["passed"])
 
     def test_a_task_that_leaves_something_behind_is_the_last_of_its_process(self):
         gelu = torch.nn.functional.gelu
@@ -395,12 +398,12 @@ class OracleTest(unittest.TestCase):
 
     def test_rounding_decides_where_inputs_say_nothing(self):
         self.ask("prepare", seed=5, truth=True)
-        x, c = self.oracle._set.tensors[0], self.oracle.reference.instance(0).model.c
+        x, c = self.oracle.draws.current.tensors[0], self.oracle.reference.instance(0).model.c
         other_order = (c[2] * x) * x + (c[1] * x + c[0])
-        self.assertTrue(self.oracle._compare_with_truth([other_order])["passed"])
+        self.assertTrue(self.against_truth([other_order])["passed"])
         x, c = x.float(), c.float()
         single = (c[2] * x) * x + (c[1] * x + c[0])
-        self.assertFalse(self.oracle._compare_with_truth([single.double()])["passed"])
+        self.assertFalse(self.against_truth([single.double()])["passed"])
 
     def test_a_timed_answer_unlike_the_baseline_is_held_against_truth(self):
         self.forget()
@@ -410,8 +413,8 @@ class OracleTest(unittest.TestCase):
     def test_truth_can_be_worked_out_after_the_call(self):
         self.ask("prepare", seed=5, truth=True)  # for the tolerances
         self.ask("prepare", seed=6)
-        x, model = self.oracle._set.tensors[0], self.oracle.reference.instance(0).model
-        self.assertIsNone(self.oracle._set.truth)
+        x, model = self.oracle.draws.current.tensors[0], self.oracle.reference.instance(0).model
+        self.assertIsNone(self.oracle.draws.current.truth)
         drawn = x.clone()
         for answer, passes in ((model(x), True), (model(x) + 1, False)):
             # The baseline agrees with what is wrong: only truth can tell.
@@ -429,35 +432,35 @@ class OracleTest(unittest.TestCase):
         """One row of a softmax has two scores that nearly tie: the errors of all others say nothing about it."""
         built = self.restart(SOFTMAX_TASK)
         self.ask("prepare", seed=5, truth=True)
-        drawn = self.oracle._set
+        drawn = self.oracle.draws.current
         drawn.tensors[0][7] = -1e7
         drawn.tensors[0][7, :2] = torch.tensor([9000000.0, 8999999.0])
         exact = torch.softmax(drawn.tensors[0].double() * built.model.scale.double(), -1)
         drawn.truth.outputs[0].truth.copy_(exact)
-        drawn.reference = self.oracle.reference_outputs(drawn)
+        drawn.reference = self.oracle.reference.outputs_for(drawn)
         honest = torch.softmax(drawn.tensors[0] * built.model.scale, -1)
         self.assertGreater((honest.double() - exact).abs()[7].max().item(), 1e-3)
-        self.assertFalse(self.oracle._comparator.compare(drawn.truth, [honest])["passed"])
-        self.assertTrue(self.oracle._compare_with_truth([honest])["passed"])
+        self.assertFalse(self.oracle.comparator.compare(drawn.truth, [honest])["passed"])
+        self.assertTrue(self.against_truth([honest])["passed"])
         for wrong in (honest.index_fill(0, torch.tensor([7]), 3.0), honest.bfloat16().float(), honest.roll(1, 0)):
-            self.assertFalse(self.oracle._compare_with_truth([wrong])["passed"])
+            self.assertFalse(self.against_truth([wrong])["passed"])
         self.assertTrue(torch.equal(drawn.truth.outputs[0].truth, exact))
 
     def test_another_algorithm_of_the_library_is_right_and_half_precision_is_not(self):
         built = self.restart(CONVOLUTION_TASK)
         for seed in range(3):
             self.ask("prepare", seed=5 + seed, distribution="log_uniform", truth=True)
-            x = self.oracle._set.tensors[0]
+            x = self.oracle.draws.current.tensors[0]
             before = torch._C._get_mkldnn_enabled()
             with torch.backends.mkldnn.flags(enabled=False):
                 other = built.model(x)
-            self.assertTrue(self.oracle._compare_with_truth([other])["passed"], seed)
+            self.assertTrue(self.against_truth([other])["passed"], seed)
             self.assertEqual(torch._C._get_mkldnn_enabled(), before)
-            self.assertFalse(self.oracle._compare_with_truth([built.model(x.bfloat16().float())])["passed"], seed)
+            self.assertFalse(self.against_truth([built.model(x.bfloat16().float())])["passed"], seed)
 
     def restart(self, text, **message):
         self.oracle = oracle.Oracle(None, {"threads": 1})
-        self.oracle._candidate_tensors = lambda tensors: tensors
+        self.oracle.answers.returned = lambda tensors: tensors
         self.ask("load", path="/nowhere/task.py", source=text, entry="Model", init_seed=1, state_seed=2, precision="fp32", **message)
         self.ask("describe", seed=3)
         return self.oracle.reference.instance(0)
@@ -470,7 +473,7 @@ class OracleTest(unittest.TestCase):
         random, statistic = model.random.clone(), model.running_scale.clone()
         self.assertFalse(torch.equal(statistic, torch.full((3,), 2.0)))
         self.assertFalse(torch.equal(model.weight, torch.ones(3)))
-        reply, fds = self.ask("reweigh", seed=9, buffers=True)
+        reply, fds = self.oracle.answer({"op": "reweigh", "seed": 9, "buffers": True})
         os.close(fds[0])
         self.assertEqual({t["name"]: t["constant"] for t in reply["tensors"]},
                          {"weight": False, "filter": True, "also": True, "table": True, "random": False, "running_scale": False})
@@ -486,7 +489,7 @@ class OracleTest(unittest.TestCase):
 torch.full((3,), 0.5), p").replace("running_scale", "scale"), False)):
             self.restart(text)
             self.ask("prepare", seed=5, truth=True)
-            self.assertEqual(self.oracle.outputs_of_other_weights(self.oracle._set, 7) is not None, has)
+            self.assertEqual(admission.outputs_of_other_weights(self.oracle.reference, self.oracle.draws.current, 7) is not None, has)
 
     def verdict(self, text, candidate, distribution, seed=5):
         """On one check of a task in single precision, and of which distribution it was."""
@@ -494,10 +497,10 @@ torch.full((3,), 0.5), p").replace("running_scale", "scale"), False)):
         if distribution != "task":  # as the judge does
             self.ask("prepare", seed=seed, truth=True)
         used = self.ask("prepare", seed=seed, truth=True, distribution=distribution)["distribution"]
-        answer = candidate(*(t.clone() for t in self.oracle._set.tensors))
+        answer = candidate(*(t.clone() for t in self.oracle.draws.current.tensors))
         flat = [each if isinstance(each, torch.Tensor) else torch.tensor(each, dtype=torch.float64)
                 for each in (answer if isinstance(answer, tuple) else (answer,))]
-        return self.oracle._compare_with_truth(flat)["passed"], used
+        return self.against_truth(flat)["passed"], used
 
     def test_a_sum_told_as_a_number_is_one_of_single_precision(self):
         mean = OTHER_TASK.replace("x * 2", "x.square().mean().item()").replace("torch.rand(3)", "torch.randn(65536)")
@@ -516,7 +519,7 @@ torch.full((3,), 0.5), p").replace("running_scale", "scale"), False)):
         self.restart(network.replace("torch.rand(3)", "torch.rand(5, 3, 8)"))
         for distribution in ("task", "heavy_tailed"):
             self.ask("prepare", seed=5, truth=True, distribution=distribution)
-            self.assertTrue(self.oracle._compare_with_truth(self.oracle._set.reference)["passed"])
+            self.assertTrue(self.against_truth(self.oracle.draws.current.reference)["passed"])
 
     def test_what_shows_only_where_inputs_are_small_or_zero_or_last(self):
         rows = OTHER_TASK.replace("torch.rand(3)", "torch.randn(64, 1000)")
@@ -605,9 +608,9 @@ torch.full((3,), 0.5), p").replace("running_scale", "scale"), False)):
         """Verdict on what the answer makes of the inputs and of the truth."""
         self.restart(task)
         self.ask("prepare", seed=5, truth=True)
-        drawn = self.oracle._set
+        drawn = self.oracle.draws.current
         before = [output.truth.clone() for output in drawn.truth.outputs]
-        passed = self.oracle._compare_with_truth(answer(drawn.tensors[0], drawn.reference))["passed"]
+        passed = self.against_truth(answer(drawn.tensors[0], drawn.reference))["passed"]
         for output, value in zip(drawn.truth.outputs, before):
             self.assertTrue(torch.equal(output.truth, value))
         return passed
@@ -642,7 +645,7 @@ torch.full((3,), 0.5), p").replace("running_scale", "scale"), False)):
             return [wrong]
 
         self.assertTrue(self.falls(coarse, twice_rounded))
-        self.assertGreater(self.oracle._set.truth.outputs[0].suspects, 0.004)
+        self.assertGreater(self.oracle.draws.current.truth.outputs[0].suspects, 0.004)
         self.assertFalse(self.falls(coarse, anything))
 
     def test_a_few_wrong_values_of_a_smooth_result_are_wrong(self):

@@ -38,18 +38,20 @@ class ReferencesTest(unittest.TestCase):
         self.compiler = torch.compile, torch.nn.Module.compile
         self.addCleanup(lambda: (setattr(torch, "compile", self.compiler[0]), setattr(torch.nn.Module, "compile", self.compiler[1])))
         self.oracle = oracle.Oracle(None, {"threads": 1})
-        self.oracle._candidate_tensors = lambda tensors: tensors
+        self.oracle.answers.returned = lambda tensors: tensors
         self.ask("load", path="/nowhere/task.py", source=text, entry="Model", init_seed=1, state_seed=2, precision="fp32", **spec)
         return self.ask("describe", seed=3)
 
     def ask(self, op, **message):
-        return getattr(self.oracle, "_op_" + op)(message, ())
+        reply, _ = self.oracle.answer({"op": op, **message})
+        del reply["seconds"]
+        return reply
 
     def answers_itself(self, text, **spec):
         described = self.load(text, **spec)
         for distribution in ("task", "heavy_tailed"):
             self.ask("prepare", seed=5, truth=True, distribution=distribution)
-            self.assertTrue(self.oracle._compare_with_truth([t.clone() for t in self.oracle._set.reference])["passed"])
+            self.assertTrue(self.oracle.comparison.with_truth(self.oracle.draws.current, [t.clone() for t in self.oracle.draws.current.reference])["passed"])
         return described
 
 
@@ -57,7 +59,7 @@ class ArgumentsTest(ReferencesTest):
     def model(self, parameters, init):
         self.answers_itself(task("return x * self.scale", parameters=parameters, made="self.scale = float(f'{seen(locals())}' and 2)",
                                  init=init) + "\nlog = []\ndef seen(names):\n    log.append({k: v for k, v in names.items() if k[0] != '_' and k != 'self'})\n")
-        return self.oracle.reference._module.log[-1]
+        return self.oracle.reference.module.log[-1]
 
     def test_a_constructor_gets_what_is_positional_and_what_has_a_name(self):
         self.assertEqual(self.model(", wide, deep=3", "[[4], {'deep': 5}]"), {"wide": 4, "deep": 5})
@@ -101,7 +103,7 @@ class PlacesTest(ReferencesTest):
         for inputs in ("[torch.randn(32, 16, device='cuda')]", "[torch.randn(32, 16).cuda()]", "[torch.randn(32, 16).to('cuda:0')]",
                        "[torch.randn(32, 16, pin_memory=True).pin_memory().to(device=torch.device('cuda'), dtype=torch.float32)]"):
             self.answers_itself(task("return x * self.table", inputs, made="self.register_buffer('table', torch.arange(16., device='cuda'))"))
-            self.assertEqual(self.oracle._set.tensors[0].device.type, "cpu")
+            self.assertEqual(self.oracle.draws.current.tensors[0].device.type, "cpu")
 
     @unittest.skipIf(torch.cuda.is_available(), "this machine has a GPU")
     def test_what_cannot_be_moved_there_is_told_what_to_write(self):
@@ -109,7 +111,7 @@ class PlacesTest(ReferencesTest):
             try:
                 self.load(text)
             except (RuntimeError, AssertionError) as error:
-                said = self.oracle._explain(error, {"op": "describe"})
+                said = self.oracle.explain(error, "describe")
             self.assertIn("in forward device=x.device", said["message"])
 
 
@@ -120,7 +122,7 @@ class GradientsTest(ReferencesTest):
             try:
                 self.load(task(body))
             except RuntimeError as error:
-                said = self.oracle._explain(error, {"op": "describe"})
+                said = self.oracle.explain(error, "describe")
             self.assertIn("forward runs under torch.no_grad()", said["message"])
             self.assertIn("with torch.enable_grad():", said["message"])
 
@@ -154,9 +156,9 @@ class ChangedInputsTest(ReferencesTest):
     def step(self, forget=()):
         """Verdict on a step that leaves some inputs as they were."""
         self.ask("prepare", seed=5, truth=True)
-        drawn, built = self.oracle._set, self.oracle.reference.instance(0)
+        drawn, built = self.oracle.draws.current, self.oracle.reference.instance(0)
         output, used = self.oracle.reference.forward(built.model, drawn)
-        target = self.oracle._copy_to("candidate", drawn, 4096)
+        target = self.oracle.arenas.copy_to("candidate", drawn, 4096)
         for i, (tensor, placed) in enumerate(zip(used, arena.plan(drawn.tensors)[0])):
             if i not in forget:
                 target.view(placed, 4096).copy_(tensor)
@@ -164,7 +166,7 @@ class ChangedInputsTest(ReferencesTest):
 
     def begin(self, **spec):
         described = self.load(STEP, **spec)
-        os.close(self.ask("arena", name="candidate", slot_bytes=4096, slots=2)[1][0])
+        os.close(self.oracle.answer({"op": "arena", "name": "candidate", "slot_bytes": 4096, "slots": 2})[1][0])
         return described
 
     def test_what_a_step_leaves_in_its_inputs_is_part_of_the_answer(self):

@@ -1,0 +1,277 @@
+"""What the supervisor asks an oracle (judge/roles/oracle.h), and its replies."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypedDict
+
+from davinci_worker.messages import ABSENT, Message
+
+Report = dict[str, Any]  # of a comparison: "passed", and "outputs" with a report of each
+Descriptor = dict[str, Any]  # of a tensor in an arena (arena.plan) or in a runner's device memory (device.share_outputs)
+
+
+class Place(TypedDict):
+    """Where the inputs of a call lie: in which arena, how many bytes from its beginning."""
+
+    name: str
+    shift: int
+
+
+class Overwrite(TypedDict):
+    """Which outputs of a call are overwritten before the next inputs are drawn, at places that follow from ``seed``."""
+
+    which: list[int]
+    seed: int
+
+
+# --- requests -------------------------------------------------------------------------------------------------
+
+
+@dataclass
+class Nothing:
+    """A request without fields."""
+
+
+@dataclass
+class Seeded:
+    seed: int
+    variant: int = 0
+
+
+@dataclass
+class Reweigh:
+    seed: int
+    buffers: bool
+
+
+@dataclass
+class State:
+    variant: int = 0
+
+
+@dataclass
+class Admit:
+    seed: int
+    budget_seconds: float | None = None
+
+
+@dataclass
+class Profile:
+    seed: int
+    warmup_seconds: float
+
+
+@dataclass
+class Several:
+    requests: list[Message]
+
+
+@dataclass
+class MakeArena:
+    name: str
+    slot_bytes: int
+    slots: int
+
+
+@dataclass
+class MapOutputs:
+    bytes: int
+    fds: Sequence[int]
+
+
+@dataclass
+class Prepare:
+    seed: int
+    distribution: str = "task"
+    variant: int = 0
+    truth: bool = False
+    keep: bool = False  # other candidates of this session are asked the same
+
+
+@dataclass
+class Publish:
+    name: str
+    shift: int
+    slot_bytes: int
+
+
+@dataclass
+class Settle:
+    outputs: list[Descriptor]
+    overwrite: Overwrite | None = None
+
+
+@dataclass
+class Verify:
+    outputs: list[Descriptor]
+    baseline: list[Descriptor] | None = None
+    left: dict[str, Place] = field(default_factory=dict)  # by field: where that call's inputs lie
+    truth: bool = False
+    settled: bool = False
+    intact: Place | None = None
+
+
+@dataclass
+class Compare:
+    outputs: list[Descriptor]
+    left: dict[str, Place] = field(default_factory=dict)
+    at_a_glance: bool = False
+
+
+@dataclass
+class PublishedCompare:
+    outputs: list[Descriptor]
+    tolerance: float
+
+
+@dataclass
+class NonfiniteCompare:
+    outputs: list[Descriptor]
+
+
+@dataclass
+class MakeBuffers:
+    count: int
+
+
+@dataclass
+class Draw:
+    seeds: list[int]
+
+
+@dataclass
+class PublishSeveral:
+    name: str
+    shifts: list[int]
+    cool: bool
+
+
+@dataclass
+class Release:
+    seconds: float
+
+
+@dataclass
+class Filled:
+    seed: int
+    count: int
+    secret: int
+
+
+@dataclass
+class VerifySeveral:
+    calls: list[Message]
+
+
+# --- replies --------------------------------------------------------------------------------------------------
+
+
+@dataclass
+class Done:
+    """A reply without fields."""
+
+
+@dataclass
+class Unchanged:
+    changed: bool = False
+
+
+@dataclass
+class ExportedState:
+    tensors: list[Descriptor]
+    bytes: int
+    fds: Sequence[int]
+    changed: Any = ABSENT
+
+
+@dataclass
+class Unread:
+    names: list[str]
+
+
+@dataclass
+class Mutates:
+    mutates: bool
+    hides: bool
+
+
+@dataclass
+class HostMemory:
+    bytes: int
+    fds: Sequence[int]
+
+
+@dataclass
+class DeviceMemory:
+    handle: Any
+    bytes: int
+    count: Any = ABSENT
+
+
+@dataclass
+class Prepared:
+    distribution: str
+    args: str
+    tolerance: Report | None
+    call_seed: int
+    peak_bytes: Any = ABSENT
+
+
+@dataclass
+class PreparedNonfinite:
+    args: str | None
+    call_seed: Any = ABSENT
+
+
+@dataclass
+class Drawn:
+    args: list[str]
+    call_seed: int
+
+
+@dataclass
+class Verified:
+    comparison: Report | None
+    late: bool
+    changed: int | None
+
+
+@dataclass
+class VerifiedSeveral:
+    calls: list[Message]
+
+
+@dataclass
+class Answers:
+    answers: list[Message]
+    error: Any = ABSENT
+
+
+@dataclass
+class IsFilled:
+    filled: bool
+
+
+@dataclass
+class Released:
+    at_ns: int
+
+
+@dataclass
+class Turn:
+    turn_seconds: float
+
+
+@dataclass
+class Calibrated:
+    between_events_seconds: float
+
+
+@dataclass
+class DeviceProfile:
+    device: Any
+
+
+@dataclass
+class Forgot:
+    clean: bool
