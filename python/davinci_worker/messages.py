@@ -5,7 +5,7 @@ A request's fields are the keys of its JSON object, ``fds`` the descriptors that
 """
 
 from collections.abc import Sequence
-from typing import Any, Final, TypeVar
+from typing import Any, Final, TypeVar, cast
 
 Message = dict[str, Any]
 ABSENT: Final[Any] = object()  # value of a reply's field that is not sent
@@ -14,8 +14,10 @@ Request = TypeVar("Request")
 
 
 def read(kind: type[Request], message: Message, fds: Sequence[int] = ()) -> Request:
-    """The request in ``message``. Keys that are no fields of it are left out."""
-    fields = kind.__dataclass_fields__  # type: ignore[attr-defined]
+    """The request in ``message``, as it is where ``kind`` is ``dict``. Keys that are no fields of a dataclass are left out."""
+    fields: Any = getattr(kind, "__dataclass_fields__", None)
+    if fields is None:
+        return cast(Request, message)
     given = {name: message[name] for name in fields if name in message}
     if "fds" in fields:
         given["fds"] = fds

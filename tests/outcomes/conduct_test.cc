@@ -160,8 +160,12 @@ TEST_F(Outcomes, AReferenceMayReturnWhatIsItsOwn) {
 TEST_F(Outcomes, AReplyOfAnotherTypeEndsOnlyItsCandidate) {
   const Evaluation evaluation =
       Judge(std::string("from davinci_worker import runner\n"
-                        "runner.Runner._op_profile = lambda *a: {'ok': {'operators': [{'op': 5, "
-                        "'compute': True}], 'library_share': 'x'}}\n") +
+                        "honest = runner.Runner.reply\n"
+                        "def reply(self, message, fds):\n"
+                        "    if message['op'] != 'profile': return honest(self, message, fds)\n"
+                        "    return {'ok': {'operators': [{'op': 5, 'compute': True}],\n"
+                        "                   'library_share': 'x'}}\n"
+                        "runner.Runner.reply = reply\n") +
             kGood);
   EXPECT_EQ(evaluation.outcome, Outcome::kOk) << evaluation.message;
 }

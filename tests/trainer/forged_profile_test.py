@@ -48,12 +48,13 @@ class ModelNew(torch.nn.Module):
 """
 FORGERY = """
 from davinci_worker import runner as R
-honest = R.Runner._op_profile
+honest = R.Runner.reply
 def forged(self, message, fds):
     report = honest(self, message, fds)
-    report["ok"].update(library_share=0.0, operators=[])
+    if message["op"] == "profile":
+        report["ok"].update(library_share=0.0, operators=[])
     return report
-R.Runner._op_profile = forged
+R.Runner.reply = forged
 """
 
 

@@ -16,6 +16,7 @@ except ImportError:
     sys.exit(77)
 
 from davinci_worker import memory, packing, runner, source  # noqa: E402
+from davinci_worker.runner import failures, gate  # noqa: E402
 
 TASK = '''
 import torch, torch.nn as nn
@@ -30,17 +31,17 @@ class RunnerTest(unittest.TestCase):
         self.runner = runner.Runner(None, {})
 
     def ask(self, op, **message):
-        return getattr(self.runner, "_op_" + op)(message, ())["ok"]
+        return self.runner.reply({"op": op, **message})["ok"]
 
     def load(self, source):
         self.ask("load", path="/nowhere/task.py", source=source, entry="Model", module="davinci_task", accelerate=False)
         self.ask("construct", variant=0, init=packing.to_blob([]), seed=1)
-        return self.runner._model(torch.ones(3)).tolist()
+        return self.runner.candidate.model(torch.ones(3)).tolist()
 
     def test_serves_another_reference_when_the_first_is_forgotten(self):
         self.assertEqual(self.load(TASK), [2, 2, 2])
         self.assertTrue(self.ask("forget")["clean"])
-        self.assertIsNone(self.runner._model)
+        self.assertIsNone(self.runner.candidate.model)
         self.assertEqual(self.load(TASK.replace("2", "3")), [3, 3, 3])
 
     def test_a_reference_that_leaves_something_behind_is_the_last(self):
@@ -76,7 +77,7 @@ class RunnerTest(unittest.TestCase):
         capturing, synchronize = torch.cuda.is_current_stream_capturing, torch.cuda.synchronize
         self.addCleanup(lambda: (setattr(torch.cuda, "is_current_stream_capturing", capturing), setattr(torch.cuda, "synchronize", synchronize)))
         torch.cuda.is_current_stream_capturing, torch.cuda.synchronize = lambda: False, lambda: said.append("done")
-        gate = runner._Gate(Peer())
+        held = gate.Gate(Peer())
         launch(None)  # it has the device: nothing is asked
         JITFunction._do_compile(None, "a", warmup=True)
         JITFunction._do_compile(None, "b")  # it has given it up
@@ -91,8 +92,8 @@ class RunnerTest(unittest.TestCase):
         for _ in range(20):
             JITFunction._do_compile(None, "d")
             launch(None)
-        self.assertEqual(said.count(0), runner._Gate._MOST_PAUSES - 1)
-        gate.close()
+        self.assertEqual(said.count(0), gate.Gate.MOST_PAUSES - 1)
+        held.close()
         del said[:]
         self.assertIs(JITFunction._do_compile, stands)
         launch(None)
@@ -101,7 +102,7 @@ class RunnerTest(unittest.TestCase):
     def test_says_when_no_device_of_this_size_would_do(self):
         def refused(text):
             error = torch.OutOfMemoryError("CUDA out of memory. Tried to allocate " + text)
-            return runner.Runner._failure(error, "runtime_error")["error"]
+            return failures.failure(error, "runtime_error")["error"]
 
         for text, hopeless in (("256.00 GiB. GPU 0 has a total capacity of 139.80 GiB of which 135.36 GiB is free.", True),
                                ("4.00 TiB. GPU 0 has a total capacity of 139.80 GiB of which 1 MiB is free.", True),
@@ -114,7 +115,7 @@ class RunnerTest(unittest.TestCase):
         try:
             self.load(text)
         except Exception as error:  # noqa: BLE001
-            return runner.Runner._failure(error, "load_error")["error"]["message"]
+            return failures.failure(error, "load_error")["error"]["message"]
         return "nothing"
 
     def test_says_what_is_no_python_and_what_is_no_module(self):
@@ -134,7 +135,7 @@ class RunnerTest(unittest.TestCase):
                             (RuntimeError("bindings:2:40: error: 'g' was not declared in this scope"), "functions that its sources define"),
                             (NotImplementedError("Could not run 'mine::f' with arguments from the 'CPU' backend. This could be because " + 99 * "Meta\n"),
                              "'CPU' backend; register a kernel for it: TORCH_LIBRARY_IMPL(mine, CPU, m)")):
-            message = runner.Runner._failure(error, "load_error")["error"]["message"]
+            message = failures.failure(error, "load_error")["error"]["message"]
             self.assertTrue(message.endswith(part), message)
 
     def test_an_exception_whose_text_cannot_be_had_is_told(self):
@@ -142,7 +143,7 @@ class RunnerTest(unittest.TestCase):
             def __str__(self):
                 raise ValueError
 
-        told = runner.Runner._failure(Odd(), "runtime_error")["error"]
+        told = failures.failure(Odd(), "runtime_error")["error"]
         self.assertEqual((told["kind"], told["message"]), ("runtime_error", "RuntimeError: Odd, whose __str__ raises ValueError"))
 
 

@@ -13,6 +13,7 @@ except ImportError:
     sys.exit(77)
 
 from davinci_worker import kept_state, packing, runner, window  # noqa: E402
+from davinci_worker.runner import answers, messages  # noqa: E402
 
 COUNT = 4
 
@@ -58,19 +59,19 @@ class WindowTest(unittest.TestCase):
         peer, made, batch_norm = mock.Mock(), buffers(), torch.nn.BatchNorm1d(3)
         x = torch.randn(8, 3) + 5
         served = runner.Runner(peer, {"target": "cuda"})
-        served._model, served._buffers, served._inputs = batch_norm, made, [0]
-        served._kept = kept_state.KeptState(batch_norm, ["running_mean"])
-        served._arena = mock.Mock(view=lambda place, shift: x)
+        served.candidate.model, served.calls._buffers, served.calls._inputs = batch_norm, made, [0]
+        served.candidate.kept = kept_state.KeptState(batch_norm, ["running_mean"])
+        served.calls._arena = mock.Mock(view=lambda place, shift: x)
         skeleton = packing.flatten([x], [])
         seen = []
         asked = {"calls": 1, "shifts": [0], "args": [packing.to_blob(skeleton)], "flush": False, "idle": False, "seeded": False}
-        with mock.patch.object(torch.cuda, "synchronize"), mock.patch.object(runner.Runner, "_laid_out", lambda self, output: output), \
-                mock.patch.object(runner.Runner, "_pointers_of", lambda self, returned: seen.append(batch_norm.running_mean.clone()) or [1]):
+        with mock.patch.object(torch.cuda, "synchronize"), mock.patch.object(answers.Answers, "laid_out", lambda self, output: output), \
+                mock.patch.object(answers.Answers, "pointers_of", lambda self, returned: seen.append(batch_norm.running_mean.clone()) or [1]):
             peer.recv_seed.return_value = 1
             for empty in (False, True, False):
                 if not empty:
                     before = len(seen)
-                served._armed_window({"window": {**asked, "empty": empty}})
+                served.calls.window(messages.ArmWindow({**asked, "empty": empty}))
                 self.assertGreater(batch_norm.running_mean.abs().max(), 0.1, "put back too early")
                 self.assertEqual(len(seen), before + 1)
         self.assertTrue(torch.equal(seen[0], seen[1]), "both calls began with the same buffers")

@@ -50,6 +50,7 @@ class Oracle:
     def _table(self) -> dict[str, tuple[type, Callable[[Any], Any]]]:
         """By request: what it is read as, and who answers it."""
         return {
+            "load": (dict, self.facts.load),
             "describe": (m.Seeded, self.facts.describe),
             "graph": (m.Seeded, self.facts.graph),
             "reweigh": (m.Reweigh, self.facts.reweigh),
@@ -101,11 +102,8 @@ class Oracle:
     def answer(self, message: Message, fds: Sequence[int] = ()) -> tuple[Message, Sequence[int]]:
         """(the reply, its descriptors)"""
         started = time.monotonic()
-        if message["op"] == "load":
-            reply, out_fds = wire(self.facts.load(message))
-        else:
-            kind, handler = self._handlers[message["op"]]
-            reply, out_fds = wire(handler(read(kind, message, fds)))
+        kind, handler = self._handlers[message["op"]]
+        reply, out_fds = wire(handler(read(kind, message, fds)))
         reply["seconds"] = time.monotonic() - started
         return reply, out_fds
 
