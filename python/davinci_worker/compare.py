@@ -1,4 +1,4 @@
-"""Truth, tolerance and comparison of outputs, on top of the native comparators (native_compare.py, device.py)."""
+"""Truth, tolerance and comparison of outputs, on top of the native comparators (native_compare.py, device_backend.py)."""
 
 import copy
 import math
@@ -166,9 +166,9 @@ class Comparator:
     def __init__(self, device, threads):
         self._device = device
         if device == "cuda":
-            from davinci_worker import device as device_module  # its kernels need a device
+            from davinci_worker.device_backend import DeviceBackend  # its kernels need a device
 
-            self.backend = device_module.DeviceBackend()
+            self.backend = DeviceBackend()
         else:
             self.backend = HostBackend(threads)
         self._own = None  # tolerances of the task's own distribution, for candidate-against-baseline

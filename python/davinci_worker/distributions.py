@@ -9,11 +9,9 @@ import ctypes
 import math
 
 import torch
-from torch.overrides import TorchFunctionMode
 
-from davinci_worker import degenerate, native, packing, structure
+from davinci_worker import degenerate, keyed_draws, native, packing, structure
 
-_MIN_KEYED = 1 << 14
 _MIN_SLICES, _MOST_SLICES = 4, 64
 _PIECE = 1 << 25  # elements drawn in one go: temporaries stay small
 _FEW_EDGES = 4
@@ -21,53 +19,6 @@ _NEAR_EDGE = 1e-2
 _STEP = 0.02  # of a slow random walk: the chance to go anywhere
 # Of half precision a smaller factor would leave few bits.
 _FAINT = {torch.float64: 2.0 ** -14, torch.float32: 2.0 ** -14, torch.bfloat16: 2.0 ** -14, torch.float16: 2.0 ** -8}
-
-
-def _fill(function, tensor, key):
-    function(ctypes.c_void_p(tensor.data_ptr()), ctypes.c_size_t(tensor.numel()), ctypes.c_uint64(key & 0xFFFFFFFFFFFFFFFF),
-             ctypes.c_int(torch.get_num_threads()))
-    return tensor
-
-
-def keyed_uniform(tensor, key):
-    """Overwrites a dense float32 host tensor (numerics/keyed_fill.h)."""
-    return _fill(native.lib().dv_fill_uniform, tensor, key)
-
-
-def keyed_normal(tensor, key):
-    return _fill(native.lib().dv_fill_normal, tensor, key)
-
-
-_KEYED = {torch.rand: keyed_uniform, torch.randn: keyed_normal}
-# What a draw may say and still be one of float32 on the host.
-_PLAIN = {"dtype": (torch.float32,), "device": (None, "cpu", torch.device("cpu")), "requires_grad": (False,)}
-
-
-class KeyedDraws(TorchFunctionMode):
-    """Inside, large float32 ``torch.rand`` and ``torch.randn`` on the host come from the judge's own keyed generator.
-
-    Same distribution, several times as fast, and not predictable from torch's generator state.
-    """
-
-    def __init__(self, seed):
-        super().__init__()
-        self._seed = seed
-        self._drawn = 0
-
-    def __torch_function__(self, function, types, args=(), kwargs=None):
-        kwargs = kwargs or {}
-        if function in _KEYED and all(value in _PLAIN.get(name, ()) for name, value in kwargs.items()):
-            size = args[0] if len(args) == 1 and not isinstance(args[0], int) else args
-            try:
-                dtype = kwargs.get("dtype", torch.get_default_dtype())
-                tensor = torch.empty(size, dtype=dtype) if dtype is torch.float32 else None
-            except TypeError:
-                tensor = None
-            if tensor is not None and tensor.numel() >= _MIN_KEYED:
-                self._drawn += 1
-                key = self._seed * 0x9E3779B97F4A7C15 + self._drawn
-                return _KEYED[function](tensor, key)
-        return function(*args, **kwargs)
 
 
 # The bits that decide how a number is rounded to bfloat16, and to TF32.
@@ -321,7 +272,7 @@ def stress_values(distribution, size, generator, where):
     def draw(function):
         if where.type != "cpu" or not single:
             return function(size, generator=generator, device=where)
-        return _KEYED[function](torch.empty(size), int(torch.randint(1 << 62, (), generator=generator)))
+        return keyed_draws.KEYED[function](torch.empty(size), int(torch.randint(1 << 62, (), generator=generator)))
 
     def normal():
         return draw(torch.randn)
@@ -343,7 +294,7 @@ def stress_values(distribution, size, generator, where):
 def uniform(shape, seed, device):
     """float32 from [0, 1), the same for the same seed; the default generators are left alone."""
     if device.type == "cpu":
-        return keyed_uniform(torch.empty(shape, dtype=torch.float32), seed)
+        return keyed_draws.keyed_uniform(torch.empty(shape, dtype=torch.float32), seed)
     return torch.rand(shape, generator=torch.Generator(device=device).manual_seed(seed), device=device)
 
 

@@ -134,7 +134,7 @@ class ArenaTest(unittest.TestCase):
         create("candidate", 8192)
         self.assertFalse(is_open(file))  # of another size
         made.answer({"op": "rest"})
-        file = os.fstat(made.arenas._kept.fd).st_ino
+        file = os.fstat(made.arenas._spare._kept.fd).st_ino
         made.answer({"op": "forget"})
         self.assertFalse(is_open(file))
 

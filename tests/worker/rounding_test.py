@@ -14,13 +14,13 @@ except ImportError:
     print("skipped: this Python has no torch")
     sys.exit(77)
 
-from davinci_worker import distributions, rounding, twin_draws  # noqa: E402
+from davinci_worker import distributions, keyed_draws, rounding, twin_draws  # noqa: E402
 
 
 class KeyedDrawsTest(unittest.TestCase):
     def draw(self, seed, function, *args, **kwargs):
         torch.manual_seed(0)
-        with distributions.KeyedDraws(seed):
+        with keyed_draws.KeyedDraws(seed):
             return function(*args, **kwargs)
 
     def test_large_single_precision_draws_are_keyed(self):

@@ -6,7 +6,7 @@ from typing import Any
 import torch
 
 from davinci_worker import arena, memory
-from davinci_worker.compare import Comparator, in_memory_order
+from davinci_worker.compare import Comparator
 from davinci_worker.instance import InputSet
 from davinci_worker.oracle.messages import DeviceMemory, Done, HostMemory, MakeArena, Place, Publish
 from davinci_worker.oracle.draws import Draws
@@ -15,15 +15,45 @@ KEEP_WHILE_RESTING_BYTES = 1 << 30
 _KEPT_ARENA_BYTES = 256 << 20
 
 
+class Spare:
+    """Holds the memory of the last candidate's arena (cpu), all zeros. The next candidate gets it as new: pages that are given back and asked for
+    again with each candidate lie ever more scattered, and reading them takes some per cent longer than the baseline's."""
+
+    def __init__(self) -> None:
+        self._kept: arena.HostArena | None = None
+
+    def take(self, size: int) -> arena.HostArena | None:
+        """None where there is none of this size; one of another size is given back."""
+        kept = self._kept
+        if kept is not None and kept.num_bytes != arena.whole_pages(size):
+            self.close()
+            return None
+        self._kept = None
+        return kept
+
+    def keep(self, gone: arena.HostArena) -> None:
+        """The process that had it mapped has ended."""
+        if self._kept is None and gone.num_bytes <= _KEPT_ARENA_BYTES:
+            gone.base.zero_()
+            self._kept = gone
+        else:
+            os.close(gone.fd)
+
+    def close(self) -> None:
+        if self._kept is not None:
+            os.close(self._kept.fd)
+            self._kept = None
+
+
 class Arenas:
-    """Holds the arenas by name ("candidate", "baseline", "buffers", further launches), and on cpu the memory of the last candidate's."""
+    """Holds the arenas by name ("candidate", "baseline", "buffers", further launches)."""
 
     def __init__(self, device: str, draws: Draws, comparator: Comparator) -> None:
         self._device = device
         self._draws = draws
         self._comparator = comparator
         self._named: dict[str, Any] = {}
-        self._kept: Any = None  # cpu: the last candidate's, all zeros
+        self._spare = Spare()
         self._retired: list[Any] = []
 
     def __getitem__(self, name: str) -> Any:
@@ -36,13 +66,8 @@ class Arenas:
             return self._create_on_device(asked.name, size)
         if (previous := self._named.pop(asked.name, None)) is not None:
             os.close(previous.fd)
-        shared = None
-        if asked.name == "candidate" and self._kept is not None:
-            shared, self._kept = self._kept, None
-            if shared.num_bytes != arena.whole_pages(size):
-                os.close(shared.fd)
-                shared = None
-        made = self._named[asked.name] = shared or arena.HostArena.create("davinci-" + asked.name, size)
+        again = self._spare.take(size) if asked.name == "candidate" else None
+        made = self._named[asked.name] = again or arena.HostArena.create("davinci-" + asked.name, size)
         return HostMemory(made.num_bytes, [made.fd])
 
     def _create_on_device(self, name: str, size: int) -> DeviceMemory:
@@ -95,10 +120,6 @@ class Arenas:
                 return i
         return None
 
-    def pairs(self, drawn: InputSet, where: Place) -> list[Any]:
-        """(what a runner sees, what was drawn) of each input with elements, for ``same_bits``; None of one that has gaps."""
-        return [in_memory_order(seen, tensor) for seen, tensor in zip(self.views(drawn, where), drawn.tensors) if tensor.numel()]
-
     def rest(self) -> None:
         """Between two candidates."""
         gone = self._named.pop("candidate", None)
@@ -113,26 +134,14 @@ class Arenas:
         else:
             for name in set(self._named) - {"baseline"}:  # of further launches
                 os.close(self._named.pop(name).fd)
-            self._keep(gone)
+            if gone is not None:
+                self._spare.keep(gone)
             memory.give_freed_back(KEEP_WHILE_RESTING_BYTES)
-
-    def _keep(self, gone: Any) -> None:
-        """The next candidate gets the memory of the last one, whose process has ended, as new. Pages that are given back and asked
-        for again with each candidate lie ever more scattered, and reading them takes some per cent longer than the baseline's."""
-        if gone is None:
-            return
-        if self._kept is None and gone.num_bytes <= _KEPT_ARENA_BYTES:
-            gone.base.zero_()
-            self._kept = gone
-        else:
-            os.close(gone.fd)
 
     def forget(self) -> None:
         """Between two tasks, after ``rest``."""
         for gone in self._named.values():
             if self._device == "cpu":
                 os.close(gone.fd)
-        if self._kept is not None:
-            os.close(self._kept.fd)
-            self._kept = None
+        self._spare.close()
         self._named.clear()

@@ -2,10 +2,10 @@
 
 import torch
 
-from davinci_worker import forms, memory
+from davinci_worker import forms, memory, rounding
 from davinci_worker.compare import Comparator
 from davinci_worker.from_the_end import FromTheEnd
-from davinci_worker.instance import InputSet, Instance
+from davinci_worker.instance import InputSet, Instance, widen
 from davinci_worker.oracle.draws import Draws
 from davinci_worker.oracle.failures import insist_on_memory
 from davinci_worker.oracle.messages import Report
@@ -30,7 +30,15 @@ class Domain:
             return False
         if drawn.distribution in ("degenerate", "degenerate_masks") and self._reads_from_the_end(built, drawn):
             return False
-        return not self._reference.partial_products_overflow(built, drawn)
+        return not self._partial_products_overflow(built, drawn)
+
+    def _partial_products_overflow(self, built: Instance, drawn: InputSet) -> bool:
+        """Does fp32 hold what the reference multiplies along a dimension only where that is begun at the first number?"""
+        if not self._reference.chains_products:
+            return False
+        with rounding.PartialProducts() as products:
+            self._reference.forward(built.precise, drawn, widen)
+        return products.overflow
 
     def _reads_from_the_end(self, built: Instance, drawn: InputSet) -> bool:
         """Does a length of zero become an index of -1, and with it the last number of another row?"""

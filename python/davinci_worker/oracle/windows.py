@@ -6,7 +6,7 @@ from typing import Any
 import torch
 
 from davinci_worker import arena, memory, packing, window
-from davinci_worker.compare import Comparator
+from davinci_worker.compare import Comparator, in_memory_order
 from davinci_worker.instance import InputSet
 from davinci_worker.messages import read, wire
 from davinci_worker.oracle.answers import Answers
@@ -62,13 +62,10 @@ class Windows:
         """Inputs for the calls of a window, each of its own seed."""
         self._draws.current, self._sets = None, []
         self._answers.overwrite()
-        drawn = {seed: self._take_or_draw(seed) for seed in dict.fromkeys(asked.seeds)}
+        drawn = {seed: self._ahead.pop(seed) if seed in self._ahead else self._draws.draw(seed, "task", 0) for seed in dict.fromkeys(asked.seeds)}
         self._sets = [drawn[seed] for seed in asked.seeds]
         torch.cuda.synchronize()
         return Drawn([packing.to_blob(drawn.skeleton) for drawn in self._sets], self._sets[0].call_seed())
-
-    def _take_or_draw(self, seed: int) -> InputSet:
-        return self._ahead.pop(seed) if seed in self._ahead else self._draws.draw(seed, "task", 0)
 
     def publish(self, asked: PublishSeveral) -> Done:
         """``cool``: the runner fills no buffer before its first call, which is to find the L2 cold."""
@@ -136,7 +133,7 @@ class Windows:
                 continue
             outputs_of = self._comparator.for_a_glance(
                 *(self._answers.of(call, side, self._sets[i]) for side in ("baseline", "outputs")))
-            pairs = self._arenas.pairs(self._sets[i], call.intact) if call.intact else []
+            pairs = _pairs(self._arenas.views(self._sets[i], call.intact), self._sets[i].tensors) if call.intact else []
             if outputs_of is not None and None not in pairs:
                 whose.append((i, len(outputs_of), len(pairs)))
                 asked += outputs_of
@@ -158,3 +155,8 @@ class Windows:
     def forget(self) -> None:
         """Between two tasks."""
         self._buffers = None
+
+
+def _pairs(seen: list[torch.Tensor], drawn: list[torch.Tensor]) -> list[Any]:
+    """(what a runner sees, what was drawn) of each input with elements, for ``same_bits``; None of one that has gaps."""
+    return [in_memory_order(view, tensor) for view, tensor in zip(seen, drawn) if tensor.numel()]
