@@ -1,7 +1,7 @@
 """The native comparators (numerics/worker_abi.h) on host memory.
 
 On the cpu target the arithmetic runs in libdavinci_worker.so; on cuda the same rules run as device kernels
-(device.py, gpu/worker_abi.h), so that outputs of gigabytes never leave the device.
+(device_backend.py, gpu/worker_abi.h), so that outputs of gigabytes never leave the device.
 """
 
 import ctypes
