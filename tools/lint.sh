@@ -3,7 +3,7 @@
 #
 #   tools/lint.sh [ruff] [mypy] [tidy] [thread-safety] [tidy-whole] [asan] [tsan]        default: the first four, minutes
 #
-#   ruff   Python, by [tool.ruff] of pyproject.toml        mypy   python/davinci, strictly typed
+#   ruff   Python, by [tool.ruff] of pyproject.toml        mypy   what [tool.mypy] lists, strictly typed
 #   tidy   clang-tidy on the C++ lines that differ from $DAVINCI_BASE (default: origin/main, else the commit before); findings are errors,
 #          those of -Wthread-safety included
 #   tidy-whole   clang-tidy on all lines of all files (hours on two cores)
