@@ -201,11 +201,7 @@ class Comparator:
 
     def accepted(self):
         """The report of ``compare_pair`` on outputs of which each was accepted."""
-        return {"passed": True, "outputs": [self._accepted(expected) for expected in self._own]}
-
-    @staticmethod
-    def _accepted(expected):
-        return {"passed": True, "dtype": expected.dtype, "shape": expected.shape, "elements": math.prod(expected.shape), "wrong": 0}
+        return {"passed": True, "outputs": [_accepted(expected) for expected in self._own]}
 
     def compare_pair(self, baseline, candidate):
         results = []
@@ -214,7 +210,7 @@ class Comparator:
             if isinstance(expected, _Float):
                 reference, tensor = expected.stored(reference), expected.stored(tensor)
                 if self.backend.accepts(reference, tensor, expected.dtype, expected.tolerance):
-                    results.append(self._accepted(expected))
+                    results.append(_accepted(expected))
                     continue
                 result = self.backend.compare_direct(reference, tensor, expected.dtype, expected.tolerance)
             else:
@@ -257,6 +253,11 @@ class Comparator:
 
     def flush(self, address, num_bytes):
         self.backend.flush(address, num_bytes)
+
+
+def _accepted(expected):
+    """The report of one output that was accepted."""
+    return {"passed": True, "dtype": expected.dtype, "shape": expected.shape, "elements": math.prod(expected.shape), "wrong": 0}
 
 
 def in_memory_order(left, right):
