@@ -108,6 +108,7 @@ class Maker {
         DAVINCI_RETURN_IF_ERROR(Summary(other, best));
       }
     }
+    DAVINCI_RETURN_IF_ERROR(Kept(start, best));
     return std::move(made_);
   }
 
@@ -154,40 +155,52 @@ class Maker {
     return Status::Ok();
   }
 
+  // The prompt of the second turn, behind an attempt and what the judge says of it.
+  Result<Row> SecondTurn(agent::Conversation conversation, const Attempt& attempt) const {
+    agent::Progress progress;
+    progress.num_turns = 2;
+    if (IsCorrect(attempt)) {
+      progress.best_turn = 1;
+      progress.best = attempt.evaluation.speedup;
+    }
+    // A reply without code is answered as in rollouts: it was not judged, and hears why.
+    std::string reply = ReplyOf(attempt);
+    const llm::Extraction extraction = llm::ExtractCode(Says(reply), demo_.brief.class_name);
+    DAVINCI_ASSIGN_OR_RETURN(
+        std::string feedback,
+        extraction.ok() ? agent::RenderFeedback(prompts_, demo_.brief, attempt.evaluation, progress)
+                        : agent::RenderNoCode(prompts_, demo_.brief, extraction, progress));
+    conversation.turns.push_back({std::move(reply), std::move(feedback)});
+    DAVINCI_ASSIGN_OR_RETURN(const llm::Request request,
+                             agent::BuildPolicyRequest(conversation, kNoLimit));
+    return sftdata::RowOfRequest(llm::ToJson(request));
+  }
+
+  // Nothing faster is known than the best attempt: a turn behind it says it again, whole.
+  Status Kept(const agent::Conversation& start, const Attempt& best) {
+    DAVINCI_ASSIGN_OR_RETURN(Row row, SecondTurn(start, best));
+    row.messages.push_back(sftdata::MessageOfReply(Says(ReplyOf(best)), 1));
+    row.origin.round_speedups = {SpeedupOf(best), SpeedupOf(best)};
+    row.origin.best_round = 1;
+    Keep(std::move(row), "kept", best, limits_.policy_tokens);
+    return Status::Ok();
+  }
+
   Status Repair(const agent::Conversation& start, const agent::Conversation& bare,
                 const Attempt& other, const Attempt& best) {
     if (IsCorrect(other) && !Gains(best, other, limits_.min_gain)) {
       ++made_.left_out["repair: no significant gain"];
       return Status::Ok();
     }
-    agent::Progress progress;
-    progress.num_turns = 2;
-    if (IsCorrect(other)) {
-      progress.best_turn = 1;
-      progress.best = other.evaluation.speedup;
-    }
-    // A reply without code is answered as in rollouts: it was not judged, and hears why.
-    const std::string reply = ReplyOf(other);
-    const llm::Extraction extraction = llm::ExtractCode(Says(reply), demo_.brief.class_name);
-    DAVINCI_ASSIGN_OR_RETURN(
-        const std::string feedback,
-        extraction.ok() ? agent::RenderFeedback(prompts_, demo_.brief, other.evaluation, progress)
-                        : agent::RenderNoCode(prompts_, demo_.brief, extraction, progress));
-    const auto row_of = [&](agent::Conversation conversation) -> Result<Row> {
-      conversation.turns.push_back({reply, feedback});
-      DAVINCI_ASSIGN_OR_RETURN(const llm::Request request,
-                               agent::BuildPolicyRequest(conversation, kNoLimit));
-      return sftdata::RowOfRequest(llm::ToJson(request));
-    };
     // PromptTokens() leaves the reply out.
     const auto fits = [&](Row row) {
       row.messages.emplace_back();
       return PromptTokens(row, limits_) <= static_cast<int64_t>(limits_.policy_tokens);
     };
     const bool is_bare = ShareOf(other.id) < limits_.bare_repairs;
-    DAVINCI_ASSIGN_OR_RETURN(Row row, row_of(is_bare ? bare : start));
+    DAVINCI_ASSIGN_OR_RETURN(Row row, SecondTurn(is_bare ? bare : start, other));
     if (!is_bare && !fits(row)) {
-      DAVINCI_ASSIGN_OR_RETURN(row, row_of(bare));
+      DAVINCI_ASSIGN_OR_RETURN(row, SecondTurn(bare, other));
     }
     row.messages.push_back(sftdata::MessageOfReply(Says(ReplyOf(best)), 1));
     row.origin.round_speedups = {IsCorrect(other) ? SpeedupOf(other) : 0, SpeedupOf(best)};

@@ -6,6 +6,7 @@
 // | policy    | task and the skills of the best attempt                      | the best attempt  |
 // | repair    | the same or no skills, an earlier reply that is wrong,       | the best attempt  |
 // |           | slower, or has no code, and the feedback on it               |                   |
+// | kept      | task, skills, the best attempt and the feedback on it        | the best attempt  |
 // | selection | task, skills that retrieval finds                            | those that help   |
 // | summary   | two attempts with their measurements, skills near the task   | the skill between |
 //

@@ -73,12 +73,12 @@ TEST(DemoRows, MistakeGivesARepairAloneAndTellsNothingAboutSkills) {
     while (std::isdigit(static_cast<unsigned char>(kind.back()))) kind.pop_back();
     kinds.insert(kind);
   }
-  EXPECT_EQ(kinds, (std::set<std::string>{"policy", "repair"}));
+  EXPECT_EQ(kinds, (std::set<std::string>{"policy", "repair", "kept"}));
 }
 
 TEST(DemoRows, MeasuredGainGivesRowsOfAllAgentsThatReadBackAlike) {
   const DemoRows made = Rows(Softmax());
-  EXPECT_THAT(Kinds(made), ElementsAre("policy0", "repair1", "selection2", "summary3"));
+  EXPECT_THAT(Kinds(made), ElementsAre("policy0", "repair1", "selection2", "summary3", "kept4"));
   for (const auto& row : made.rows) {
     EXPECT_EQ(row.origin.split, "train");
     EXPECT_THAT(row.origin.rules, ElementsAre("fast_exp"));
@@ -94,6 +94,13 @@ TEST(DemoRows, MeasuredGainGivesRowsOfAllAgentsThatReadBackAlike) {
   EXPECT_THAT(repair[3].content, HasSubstr("Turn 1 of 2"));
   EXPECT_THAT(repair[4].content, HasSubstr("fast"));
   EXPECT_EQ(repair[4].weight, 1);
+  // Behind the fast one it is said again, whole.
+  const auto& kept = made.rows[4].messages;
+  ASSERT_EQ(kept.size(), 5u);
+  EXPECT_EQ(kept[2].content, kept[4].content);
+  EXPECT_THAT(kept[3].content, HasSubstr("Turn 1 of 2"));
+  EXPECT_EQ(kept[2].weight, 0);
+  EXPECT_EQ(kept[4].weight, 1);
 }
 
 TEST(DemoRows, SelectionShowsWhatRetrievalFindsInItsOrder) {
@@ -135,7 +142,7 @@ TEST(DemoRows, AReplyWithoutCodeHearsWhyAndAnUndecidedOneGivesNoRow) {
   made.attempts[0].evaluation = {};
   made.attempts[0].evaluation.outcome = Outcome::kParseError;
   const auto rows = Rows(made);
-  EXPECT_THAT(Kinds(rows), ElementsAre("policy0", "repair1"));
+  EXPECT_THAT(Kinds(rows), ElementsAre("policy0", "repair1", "kept2"));
   const auto& turn = rows.rows[1].messages;
   EXPECT_EQ(turn[2].content, "I would write a kernel.");
   EXPECT_THAT(turn[3].content, HasSubstr("nothing could be judged"));
@@ -163,7 +170,7 @@ TEST(DemoRows, VerdictsWithoutADeviceAreNamedAsSuch) {
   made.attempts[0].evaluation.correct = false;
   made.attempts[0].evaluation.message = "7 of 9 values differ";
   const auto rows = Rows(made);
-  EXPECT_THAT(Kinds(rows), ElementsAre("policy0", "repair1"));
+  EXPECT_THAT(Kinds(rows), ElementsAre("policy0", "repair1", "kept2"));
   for (const auto& row : rows.rows) EXPECT_EQ(row.origin.verdict, "compile_only");
   EXPECT_THAT(rows.rows[1].messages[3].content, HasSubstr("7 of 9 values differ"));
 }
@@ -180,7 +187,7 @@ TEST(DemoRows, SummaryShowsTheSkillsNearTheTaskButForItsAnswer) {
 TEST(DemoRows, WithoutGainOnlyThePolicyLearns) {
   Demonstration same = Softmax();
   same.attempts[0].evaluation = Judged(2.0);
-  EXPECT_THAT(Kinds(Rows(same)), ElementsAre("policy0"));
+  EXPECT_THAT(Kinds(Rows(same)), ElementsAre("policy0", "kept1"));
   Demonstration wrong = Softmax();
   wrong.attempts[1].evaluation.correct = false;
   EXPECT_TRUE(Rows(wrong).rows.empty());
@@ -199,7 +206,7 @@ TEST(DemoRows, OnlySignificantMeasurementsCount) {
   Demonstration unsure = Softmax();
   unsure.attempts[0].evaluation = Judged(1.0, 6);
   const DemoRows made = Rows(unsure);
-  EXPECT_THAT(Kinds(made), ElementsAre("policy0"));
+  EXPECT_THAT(Kinds(made), ElementsAre("policy0", "kept1"));
   EXPECT_EQ(made.left_out.at("repair: no significant gain"), 1u);
 }
 
@@ -227,6 +234,7 @@ TEST(DemoRows, SomeRepairsShowNoSkillsAndThoseThatAreTooLongWithThem) {
   limits.policy_tokens = static_cast<size_t>(PromptTokens(bare.rows[1], limits)) + 10;
   const DemoRows made_short = Rows(made, limits);
   EXPECT_EQ(made_short.left_out.at("policy: the prompt is too long"), 1u);
+  EXPECT_EQ(made_short.left_out.at("kept: the prompt is too long"), 1u);
   ASSERT_THAT(Kinds(made_short), ElementsAre("repair0", "selection1"));
   EXPECT_FALSE(shows_skills(made_short.rows[0]));
 }
@@ -237,7 +245,7 @@ TEST(DemoRows, LengthsAreThoseOfTheGivenTokenizerAndCountTools) {
   Demonstration wide = Softmax();
   wide.brief.reference += std::string(20000, '#');
   const DemoRows made = Rows(wide, limits);
-  EXPECT_THAT(Kinds(made), ElementsAre("policy0", "repair1", "summary2"));
+  EXPECT_THAT(Kinds(made), ElementsAre("policy0", "repair1", "summary2", "kept3"));
   EXPECT_EQ(made.left_out.at("selection: the prompt is too long"), 1u);
 }
 

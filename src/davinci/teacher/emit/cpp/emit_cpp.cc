@@ -61,6 +61,8 @@ KernelText CppWriter::Write() {
 }
 
 std::string CppWriter::StoredType(DType type) {
+  // A loop that reads or writes bool is not vectorised; its bytes are 0 and 1.
+  if (type == DType::kBool) return "uint8_t";
   if (type != DType::kFloat || p_.graph.precision == synth::Precision::kFp32) return Type(type);
   const std::string half = p_.graph.precision == synth::Precision::kBf16 ? "Bf16" : "Fp16";
   text_.helpers.insert(half);
