@@ -4,6 +4,7 @@
 #include <numeric>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "davinci/judge/check/calls.h"
 #include "davinci/judge/check/returned_outputs.h"

@@ -4,7 +4,6 @@
 #include <utility>
 #include <vector>
 
-#include "davinci/judge/check/calls.h"
 #include "davinci/judge/timing/one_window.h"
 #include "davinci/judge/timing/timed_calls.h"
 #include "davinci/judge/timing/window_plan.h"

@@ -2,15 +2,13 @@
 
 #include <fmt/format.h>
 
+#include <exception>
+#include <nlohmann/json.hpp>
+
 #include "davinci/judge/trial/candidate_process.h"
 #include "davinci/judge/trial/trial_session.h"
 
 namespace davinci::judge {
-namespace {
-
-using nlohmann::json;
-
-}  // namespace
 
 // One candidate never ends the process that judges others: what it sends is read by type
 // (untrusted_json.h), and what was overlooked there ends its own trial only.
@@ -18,7 +16,7 @@ Result<Evaluation> Contained(Trial& trial, Result<Evaluation> (*steps)(Trial&)) 
   const auto guarded = [&]() -> Result<Evaluation> {
     try {
       return steps(trial);
-    } catch (const json::exception& error) {
+    } catch (const nlohmann::json::exception& error) {
       return Internal(fmt::format("{}: a message of its process could not be understood: {}",
                                   trial.job.candidate_path, error.what()));
     } catch (const std::exception& error) {

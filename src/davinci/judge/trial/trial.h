@@ -165,8 +165,8 @@ struct Trial {
   const MemoryBudget budget;
 
   StageClock clock;
-  std::unique_ptr<Session> session;
-  bool claimed = false;  // the pool expects a Return()
+  std::unique_ptr<Session> session;  // from StartRoles on where one is free, else LoadCandidate
+  bool claimed = false;              // the pool expects a Return()
   Candidate candidate;
   DeviceShare device;
   uint64_t secret_seed = SecretSeed();  // published with the verdict, after the fact
@@ -175,11 +175,11 @@ struct Trial {
   WeightChanges weights;
   Launches launches;
   TimeSpent timing;
-  TimedPairs pairs;
-  CallCosts costs;
-  ArmingCharge arming;
-  WindowPlan windows;
-  WindowCharges charges;
+  TimedPairs pairs;       // of the last phase (timing_phase.h)
+  CallCosts costs;        // learnt from pairs
+  ArmingCharge arming;    // cpu; cuda refuses
+  WindowPlan windows;     // cuda
+  WindowCharges charges;  // cuda
   CompileOnlyState compile_only;
   nlohmann::json admission;  // of the task, once known
   Report report;
