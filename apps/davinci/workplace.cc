@@ -68,7 +68,7 @@ judge::JudgeVersions VersionsOf(const Installation& installation,
     std::vector<fs::path> parts = {real};
     if (fs::is_directory(real, error)) {
       parts.clear();
-      for (fs::directory_iterator entry(real, error), end; !error && entry != end;
+      for (fs::recursive_directory_iterator entry(real, error), end; !error && entry != end;
            entry.increment(error))
         if (entry->path().extension() == ".py") parts.push_back(entry->path());
       std::sort(parts.begin(), parts.end());
