@@ -77,6 +77,8 @@ def checked(options, folder):
     for row in lines(made):
         kind = row["id"].rsplit(".", 1)[1].rstrip("0123456789")
         kinds[kind] += 1
+        if kind == "kept":
+            assert row["messages"][2]["content"] == reply_text(row), row["id"]
         if kind != "repair":
             continue
         attempt, feedback = row["messages"][2]["content"], row["messages"][3]["content"]
@@ -136,7 +138,7 @@ def main():
     said = run(options.davinci, "synth", "rows", demos, "--out", made)
     if options.demos is None:
         kinds = checked(options, demos)
-        assert kinds["policy"] and kinds["repair"], kinds
+        assert kinds["policy"] and kinds["repair"] and kinds["kept"], kinds
     rows = lines(made)
     candidates = {c["id"]: (c, demo) for demo in lines(demos / "demos.jsonl") for c in demo["candidates"]}
 
@@ -189,7 +191,7 @@ def main():
         pathlib.Path(options.report).write_text(json.dumps(report, indent=2) + "\n")
     long = sum(int(line.split()[0]) for line in said.splitlines() if line.endswith("the prompt is too long"))
     assert options.demos or long <= 0.1 * len(rows), said
-    limits = {"selection": 2500, "policy": 3500, "repair": 3500, "summary": 3500}
+    limits = {"selection": 2500, "policy": 3500, "repair": 3500, "kept": 3500, "summary": 3500}
     for kind, numbers in lengths.items():
         assert max(numbers) <= limits[kind], (kind, max(numbers))
 
