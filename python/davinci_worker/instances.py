@@ -154,7 +154,7 @@ class Instances(TaskFile):
         skeleton = packing.flatten(self._calling(drawn, variant), tensors)
         self.insist_on_supported((f"input {i} of get_inputs()", t) for i, t in enumerate(tensors))
         tensors = [t.detach().to(self.device) for t in tensors]
-        # What broadcasts cannot be written to, and a runner gets tensors of its own.
+        # A broadcast tensor cannot be written to, and a runner gets tensors of its own.
         return skeleton, [t.contiguous() if packing.span_elements(t.shape, t.stride()) < t.numel() else t for t in tensors]
 
     def _calling(self, drawn: Any, variant: int) -> Any:

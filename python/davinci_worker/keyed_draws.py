@@ -26,7 +26,7 @@ def keyed_normal(tensor, key):
 
 
 KEYED = {torch.rand: keyed_uniform, torch.randn: keyed_normal}
-# What a draw may say and still be one of float32 on the host.
+# Arguments, by name, with which a draw still is one of float32 on the host.
 _PLAIN = {"dtype": (torch.float32,), "device": (None, "cpu", torch.device("cpu")), "requires_grad": (False,)}
 
 

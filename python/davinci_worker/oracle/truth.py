@@ -22,8 +22,8 @@ from davinci_worker.oracle.failures import insist_on_memory
 from davinci_worker.oracle.messages import Prepare, Prepared, Report
 from davinci_worker.reference import Reference
 
-# Of inputs that a session's candidates are checked on, with outputs of the reference and truth. On cuda they are not part of what is
-# reserved for a task.
+# Bytes of inputs that a session's candidates are checked on, with the reference's outputs and truth, that are kept. On cuda they are
+# not part of what is reserved for a task.
 _MOST_KEPT_BYTES = {"cpu": 1 << 30, "cuda": 256 << 20}
 
 Judged = tuple[InputSet, str, Report]  # inputs with truth, the distribution they are of, the tolerance's summary
@@ -136,7 +136,7 @@ class Truth:
             error.__notes__ = ["forward was called again, with inputs and weights in float64, to find what is right; take out what insists on "
                                "another type"]
             raise
-        # Of the sums behind one output, about.
+        # This is about the number of terms of the sums behind one output.
         terms = max(sum(t.numel() for t in drawn.tensors) // max(1, outputs.numel(truth)), built.terms)
         given = [*drawn.tensors, *(t for _, t in weights.state(built.model))]
         drawn.reference = outputs.flat(honest, _number_type(given)) + left
@@ -147,7 +147,8 @@ class Truth:
             self._learn_rounding(built, drawn, given, 1 if outputs.numel(honest) > 1 << 16 else 3, exact)
         except RuntimeError as error:
             insist_on_memory(error, self.reference)
-        # Where all inputs are small, biases make the terms of a sum alike, as a large mean or a constant stretch does, and one loop rounds all of them to one side.
+        # Small inputs leave the biases, which make the terms of a sum alike, as a large mean or a constant stretch does. One loop then
+        # rounds all of them to one side.
         one_sided = drawn.distribution.startswith(("log_uniform", "small_scale", "degenerate", "large_mean"))
         drawn.truth.settle(self.reference.spec.get("tolerance_multiple"), terms, one_sided)
         if drawn.distribution == "task":

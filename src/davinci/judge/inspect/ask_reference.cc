@@ -23,7 +23,7 @@ Result<json> AdmitTask(Trial& trial) {
 }
 
 Result<json> TraceTask(Trial& trial) {
-  // Of a session, the oracle alone: nothing is timed.
+  // The session has an oracle alone, because nothing is timed.
   trial.session = std::make_unique<Session>();
   trial.session->facts.resize(1 + trial.task.config.variants.size());
   trial.session->init_seed = trial.session->secret.Next() >> 1;

@@ -80,7 +80,7 @@ Result<json> CudaPeaks(Trial& trial, bool remeasure) {
 struct LeastWork {
   stats::TaskWork reads;
   stats::TaskWork writes;
-  // Of the reference: the arithmetic no kernel needs to do, but one without a better algorithm.
+  // The arithmetic of the reference, which a kernel with a better algorithm need not do.
   stats::TaskWork arithmetic;
   stats::TaskWork perfect;  // as far as it is known
 };

@@ -81,7 +81,7 @@ struct CallResult {
   int64_t core_wait_ns =
       0;  // the part of wall_ns that runner and supervisor waited for a core, or a little more
   worker::CoreTimes cores;  // between thaw and frozen
-  // Of a window of several calls (timed_windows.cc):
+  // The members below belong to a window of several calls (timed_windows.cc).
   std::vector<Returned> returned;   // by call; `structure` and `outputs` are the last one's
   int64_t start_ns = 0;             // when it was let go; 0: never
   int64_t held_ns = 0;              // from there until the device was let go

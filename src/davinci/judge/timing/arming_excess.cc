@@ -72,8 +72,8 @@ void ChargeArming(Trial& trial) {
       std::max(ArmExcess(pairs, &Arming::main_cpu_ns) - waking.main_cpu_seconds,
                UsualArmExcess(pairs, &Arming::wall_ns, kChargeNoise) - waking.wall_seconds);
   const double allowed = AllowedArming(pairs, waking, stats::Median(own));
-  // Of what other threads do more than is allowed: a busy machine lets them spin, or stop late,
-  // which is no reason to refuse.
+  // Other threads are charged for what exceeds the allowance alone: a busy machine lets them spin,
+  // or stop late.
   const double free = kFreeArmSeconds + kFreeArmShare * stats::Median(own);
   trial.arming.seconds =
       std::max({0.0, spent - free, ArmExcess(pairs, &Arming::answered_ns) - allowed,

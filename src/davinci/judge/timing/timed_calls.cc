@@ -57,7 +57,8 @@ Result<bool> ArmBoth(Trial& trial, PairUnderWay* pair, const std::string& args) 
     if (at_once) answers[turn] = pair->order[turn]->runner->FinishFrozen(CallTimeout(trial));
     if (answers[turn].failure)
       return FailInPair(trial, *pair->order[turn], answers[turn].failure.value());
-    // Threads of a pool use CPU time while they look for work: that is none.
+    // Threads of a pool spin while they wait for work. Their CPU time counts up to the time that
+    // the step took, and no further.
     const Answer& a = answers[turn];
     pair->arming[turn] = {std::min(a.cpu_ns, a.wall_ns), std::min(a.cpu_ns, a.stopped_ns),
                           a.main_cpu_ns, std::max(a.stopped_ns - a.others_ns, int64_t{0})};

@@ -16,7 +16,7 @@ Status PrepareWindows(Trial& trial);
 bool KeepsState(const Session& session);
 // Sets the kinds of trial.windows.
 void PlanWindows(Trial& trial);
-// Of inputs of a timed call: drawn ahead, if any are left.
+// The seed of a timed call's inputs; they were drawn ahead, if any such are left.
 uint64_t NextSeed(Trial& trial);
 
 }  // namespace davinci::judge

@@ -10,7 +10,7 @@
 
 namespace davinci::judge {
 
-// Of the windows `of`, all of one kind.
+// Samples of the windows `of`, all of which are of one kind.
 std::vector<stats::PairedSample> WindowSamples(const TimedPairs& pairs, const WindowPlan& plan,
                                                const std::vector<TimedPair>& of,
                                                const WindowKind& kind, double to_candidate = 0,

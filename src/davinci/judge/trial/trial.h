@@ -90,7 +90,7 @@ struct Launches {
   size_t current = 0;
 };
 
-// Of the windows of a trial on cuda (timed_windows.h).
+// Plan of the windows of a trial on cuda (timed_windows.h).
 struct WindowPlan {
   WindowKind full_queue;
   WindowKind from_idle;
@@ -126,7 +126,7 @@ struct Waking {
   double main_cpu_seconds = 0;
   double wall_seconds = 0;  // until all of them stood
 };
-// Of arming, beyond the baseline's (arming_excess.h).
+// Charge for arming that takes longer than the baseline's (arming_excess.h).
 struct ArmingCharge {
   Waking waking;
   double seconds = 0;  // added to every call of the candidate
