@@ -50,7 +50,7 @@ lint_sanitized() {
   davinci_setup
   davinci_build "$1"
   ctest --preset "$1" --parallel 2 --no-tests=error --output-junit "$DAVINCI_ROOT/build/$1/tests.xml"
-  DAVINCI_SANITIZED=1 "$DAVINCI_PYTHON" tools/check_skips.py "build/$1/tests.xml"
+  DAVINCI_SANITIZED=1 "$DAVINCI_PYTHON" tools/check_results.py "build/$1/tests.xml"
 }
 
 for what in "$@"; do

@@ -100,7 +100,7 @@ class Files(unittest.TestCase):
 
     @classmethod
     def setUpClass(cls):
-        folder = tempfile.TemporaryDirectory()
+        folder = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)  # a process of the last trial may still end
         cls.addClassCleanup(folder.cleanup)
         cls.here = pathlib.Path(folder.name)
         for name, text in FILES.items():

@@ -8,7 +8,7 @@ from pathlib import Path
 
 TOOLS = Path(__file__).resolve().parent.parent.parent / "tools"
 sys.path.insert(0, str(TOOLS))
-import check_skips as skips  # noqa: E402
+import check_results as results  # noqa: E402
 
 
 def run(tool, files):
@@ -157,26 +157,36 @@ class Numbers(unittest.TestCase):
         self.expect({"tools/house_numbers.toml": "long_functions = 2\n"}, "long_functions fell from 2 to 0", 0)
 
 
-class Skips(unittest.TestCase):
-    LISTED = skips.expected(["# why", "gpu_.*  no-gpu", "Old\\..*  always"])
+class Results(unittest.TestCase):
+    LISTED = results.expected(["# why", "gpu_.*  no-gpu", "Old\\..*  always"])
 
     def unexpected(self, *names, lacking=("gpu",)):
-        return skips.unexpected(names, self.LISTED, lambda what: what in lacking)
+        return results.unexpected(names, self.LISTED, lambda what: what in lacking)
 
     def test_skips_of_the_list_are_expected_where_their_reason_holds(self):
         self.assertEqual(self.unexpected("gpu_selftest", "Old.Kernel"), [])
         self.assertEqual(self.unexpected("gpu_selftest", lacking=()), ["gpu_selftest"])
 
+    def check(self, cases):
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder, "tests.xml")
+            path.write_text(f"<testsuite>{cases}</testsuite>")
+            return subprocess.run([sys.executable, TOOLS / "check_results.py", path], capture_output=True, text=True, check=False)
+
     def test_other_skips_fail_a_run_and_so_does_none_that_ran(self):
         for cases, code in (('<testcase name="a"/>', 0), ('<testcase name="a"><skipped message="77"/></testcase>', 1), ("", 1)):
-            with tempfile.TemporaryDirectory() as folder:
-                path = Path(folder, "tests.xml")
-                path.write_text(f"<testsuite>{cases}</testsuite>")
-                done = subprocess.run([sys.executable, TOOLS / "check_skips.py", path], capture_output=True, text=True, check=False)
+            done = self.check(cases)
             self.assertEqual(done.returncode, code, done.stdout)
 
+    def test_the_end_of_what_a_failed_test_printed_is_shown_last(self):
+        lines = "\n".join(f"line {number}" for number in range(100))
+        done = self.check(f'<testcase name="a"><failure message=""/><system-out>{lines}</system-out></testcase><testcase name="b"/>')
+        self.assertEqual(done.returncode, 1)
+        self.assertTrue(done.stdout.endswith("  line 98\n  line 99\n"), done.stdout)
+        self.assertNotIn("line 50", done.stdout)
+
     def test_every_line_of_the_list_can_be_read(self):
-        self.assertTrue(skips.expected((TOOLS / "expected_skips.txt").read_text().splitlines()))
+        self.assertTrue(results.expected((TOOLS / "expected_skips.txt").read_text().splitlines()))
 
 
 class Tidy(unittest.TestCase):

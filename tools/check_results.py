@@ -1,10 +1,12 @@
-"""Whether a run of CTest ran tests, and skipped only those that tools/expected_skips.txt expects on this machine.
+"""Whether a run of CTest ran tests, none failed, and it skipped only those that tools/expected_skips.txt expects on this machine.
 
-    ctest … --output-junit tests.xml; python3 tools/check_skips.py tests.xml
+    ctest … --output-junit tests.xml; python3 tools/check_results.py tests.xml
+
+The last lines of what failed tests printed come last, where one looks, and a log that keeps only its end has them.
 
 A line of the list is a regular expression of a test's whole name, and when its skip is expected: `always`; where the machine has something
 ("gpu"), or has it not ("no-gpu"): gpu, amx, nvcc, second-core; sanitized: the build is, which $DAVINCI_SANITIZED says. Exit status 1: no
-tests, or skips that are not in the list.
+tests, one that failed, or skips that are not in the list.
 """
 import os
 import pathlib
@@ -14,6 +16,8 @@ import sys
 import xml.etree.ElementTree
 
 HERE = pathlib.Path(__file__).resolve().parent
+LINES_OF_A_FAILURE = 30
+FAILURES_SHOWN = 5
 
 
 def lacks(what):
@@ -49,6 +53,12 @@ def unexpected(skipped, patterns, is_without=lacks):
     return [name for name in skipped if not any(pattern.fullmatch(name) and holds(when) for pattern, when in patterns)]
 
 
+def failed(cases):
+    """Names and the last lines of the output of the tests that failed."""
+    return [(case.get("name"), (case.findtext("system-out") or "").strip().splitlines()[-LINES_OF_A_FAILURE:])
+            for case in cases if case.find("failure") is not None]
+
+
 def main():
     cases = xml.etree.ElementTree.parse(sys.argv[1]).getroot().findall("testcase")
     skipped = [case.get("name") for case in cases if case.find("skipped") is not None]
@@ -59,7 +69,12 @@ def main():
     bad = unexpected(skipped, expected((HERE / "expected_skips.txt").read_text().splitlines()))
     for name in bad:
         print(f"  skipped, and tools/expected_skips.txt does not expect it here: {name}  (why:  ./test.sh -R '^{re.escape(name)}$' -V)")
-    return 1 if bad else 0
+    failures = failed(cases)
+    for name, lines in failures[:FAILURES_SHOWN]:
+        print("\n".join([f"failed: {name}", *("  " + line for line in lines)]))
+    for name, _ in failures[FAILURES_SHOWN:]:
+        print(f"failed: {name}")
+    return 1 if bad or failures else 0
 
 
 if __name__ == "__main__":
