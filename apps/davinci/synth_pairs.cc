@@ -473,7 +473,7 @@ void AddSynthPairs(CLI::App* synth, GlobalOptions& global, int* exit_code) {
   pairs->add_option("--without", arguments->without,
                     "rules, or skills by their names, that no kernel follows and no prompt shows");
   pairs->add_option("--reply-tokens", arguments->settings.reply_tokens,
-                    "longest reply (default 1000)");
+                    "longest reply (default 2000)");
   pairs->add_option("--policy-tokens", arguments->settings.limits.policy_tokens,
                     "longest prompt (default 3500)");
   pairs->footer(

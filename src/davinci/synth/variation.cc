@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <set>
 
 #include "davinci/base/rng.h"
@@ -102,7 +103,9 @@ const std::set<std::string>& ForeignMembers() {
                                               "apply",
                                               "compile",
                                               "cpu",
-                                              "cuda"};
+                                              "cuda",
+                                              "ipu",
+                                              "xpu"};
   return names;
 }
 
@@ -131,6 +134,23 @@ std::string Shortened(const std::string& word, SplitMix64* rng) {
   return text;
 }
 
+// Of four letters and more, in lower case.
+std::vector<std::string> WordsOf(std::string_view text) {
+  constexpr size_t kFewestLetters = 4;
+  std::vector<std::string> words;
+  std::string word;
+  for (size_t i = 0; i <= text.size(); ++i) {
+    const auto c = i < text.size() ? static_cast<unsigned char>(text[i]) : '\0';
+    if (std::isalpha(c)) {
+      word += static_cast<char>(std::tolower(c));
+      continue;
+    }
+    if (word.size() >= kFewestLetters) words.push_back(word);
+    word.clear();
+  }
+  return words;
+}
+
 class Variation {
  public:
   Variation(const Corpus& corpus, PairText pair, uint64_t seed)
@@ -140,6 +160,7 @@ class Variation {
     Sizes();
     Attributes();
     Arguments();
+    Keys();
     Docstrings();
     Comments();
     if (Chance(0.3)) Breaks();
@@ -158,7 +179,21 @@ class Variation {
  private:
   bool Chance(double share) { return rng_.Uniform() < share; }
 
+  // Words in any order: what a text around code says changes nothing.
+  std::string AnyText() {
+    std::string text;
+    for (size_t left = 3 + rng_.Below(12); left > 0; --left) {
+      const std::string word = Chance(0.1)   ? std::to_string(rng_.Below(Chance(0.5) ? 16 : 1024))
+                               : Chance(0.2) ? InventedName()
+                                             : corpus_.words[rng_.Below(corpus_.words.size())];
+      text += text.empty() ? word : (Chance(0.1) ? ", " : " ") + word;
+    }
+    text[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(text[0])));
+    return text + (Chance(0.7) ? "." : "");
+  }
+
   std::string Pick(const std::string& list) {
+    if ((list == "sentence" || list == "comment") && Chance(0.3)) return AnyText();
     const auto& texts = corpus_.lists.at(list);
     return Filled(texts[rng_.Below(texts.size())]);
   }
@@ -238,11 +273,29 @@ class Variation {
                      fmt::format("self.register_buffer({0}{1}{0}", quote, fresh));
   }
 
-  // Two in three are no word of a list, so that a name can only be known from the task.
+  // Pieces of words put together, or letters in any order: names as they occur in no list, so that
+  // they have to be read, piece by piece.
+  std::string InventedName() {
+    std::string name;
+    if (Chance(0.2)) {
+      for (size_t left = 2 + rng_.Below(5); left > 0; --left)
+        name += static_cast<char>('a' + rng_.Below(26));
+      return name;
+    }
+    for (size_t left = 1 + rng_.Below(3); left > 0; --left) {
+      const std::string& word = corpus_.words[rng_.Below(corpus_.words.size())];
+      const size_t begin = Chance(0.5) ? 0 : rng_.Below(word.size() - 1);
+      name += (name.empty() || Chance(0.75) ? "" : "_") + word.substr(begin, 2 + rng_.Below(6));
+    }
+    return name;
+  }
+
+  // Most are no word of a list, so that a name can only be known from the task.
   std::string FreshName() {
     const auto& words = corpus_.lists.at("attribute");
     const auto& parts = corpus_.lists.at("name");
     const auto part = [&] { return parts[rng_.Below(parts.size())]; };
+    if (Chance(0.45)) return InventedName();
     const double kind = rng_.Uniform();
     std::string name;
     if (kind < 0.35) {
@@ -303,6 +356,25 @@ class Variation {
     }
     pair_.task.replace(begin, end - begin, forward);
     pair_.answer.replace(answer, std::string::npos, body);
+  }
+
+  // Keys of the dict that forward returns.
+  void Keys() {
+    const size_t begin = pair_.answer.rfind("return {");
+    if (begin == std::string::npos || !Chance(0.7)) return;
+    const std::string returned = pair_.answer.substr(begin, pair_.answer.find('\n', begin) - begin);
+    for (size_t at = 0; (at = returned.find('"', at)) != std::string::npos;) {
+      const size_t end = returned.find('"', at + 1);
+      if (end == std::string::npos) return;
+      const std::string key = returned.substr(at + 1, end - at - 1), fresh = FreshName();
+      at = end + 1;
+      if (returned.compare(at, 2, ": ") != 0 || IsQuoted(pair_.task, fresh)) continue;
+      for (const char quote : {'"', '\''})
+        pair_.task = Replaced(pair_.task, fmt::format("{0}{1}{0}:", quote, key),
+                              fmt::format("{0}{1}{0}:", quote, fresh));
+      pair_.answer =
+          Replaced(pair_.answer, fmt::format("\"{}\":", key), fmt::format("\"{}\":", fresh));
+    }
   }
 
   static bool HasMember(const std::string& text, const std::string& name) {
@@ -496,6 +568,11 @@ Result<Corpus> LoadCorpus(const std::filesystem::path& folder) {
                           "adjective", "place", "attribute", "name", "quality", "action", "ending"})
     if (corpus.lists[key].empty()) return table.Error(fmt::format("{} is missing", key));
   DAVINCI_RETURN_IF_ERROR(table.Finish());
+  std::set<std::string> words;
+  for (const auto& [key, texts] : corpus.lists)
+    for (const std::string& text : texts)
+      for (const std::string& word : WordsOf(text)) words.insert(word);
+  corpus.words.assign(words.begin(), words.end());
   return corpus;
 }
 

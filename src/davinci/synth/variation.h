@@ -17,6 +17,7 @@ namespace davinci::synth {
 // Lists of synth/corpus.toml.
 struct Corpus {
   std::map<std::string, std::vector<std::string>> lists;
+  std::vector<std::string> words;  // of all lists, each once
 };
 Result<Corpus> LoadCorpus(const std::filesystem::path& folder);
 

@@ -100,6 +100,42 @@ TEST(Variation, ArgumentsOfForwardAreAlikeAndThoseOfKernelsStay) {
   EXPECT_GT(names.size(), 60u);
 }
 
+// A model that only saw words of the lists cannot copy a name that is none.
+TEST(Variation, HalfOfTheNamesAreNoWordsOfTheLists) {
+  std::set<std::string> words(TheCorpus().words.begin(), TheCorpus().words.end());
+  for (const auto& [key, texts] : TheCorpus().lists) words.insert(texts.begin(), texts.end());
+  size_t fresh = 0, invented = 0;
+  for (uint64_t seed = 0; seed < 1000; ++seed) {
+    const std::string name =
+        Between(Varied(TheCorpus(), Written(), seed).answer, "def forward(self, ", ")");
+    if (name == "x") continue;
+    ++fresh;
+    const bool parts = name.find('_') != std::string::npos;
+    invented += !parts && !words.contains(name);
+  }
+  EXPECT_GT(fresh, 300u);
+  EXPECT_GT(static_cast<double>(invented) / static_cast<double>(fresh), 0.4);
+}
+
+TEST(Variation, KeysOfTaskAndAnswerAreAlike) {
+  PairText written = Written();
+  written.task = Replaced(written.task, "return self.projection9(x) + x.norm() * self.table9",
+                          "return {\"low9\": x, 'high9': x.norm()}");
+  written.answer += "        return {\"low9\": x, \"high9\": t1}\n";
+  std::set<std::string> keys;
+  for (uint64_t seed = 0; seed < 200; ++seed) {
+    const PairText pair = Varied(TheCorpus(), written, seed);
+    const std::string low = Between(pair.answer, "return {\"", "\":");
+    const std::string high = Between(pair.answer.substr(pair.answer.find(", \"")), ", \"", "\":");
+    keys.insert(low);
+    EXPECT_NE(low, high);
+    EXPECT_NE(pair.task.find("\"" + low + "\": "), std::string::npos) << pair.task;
+    EXPECT_NE(pair.task.find("'" + high + "': "), std::string::npos) << pair.task;
+  }
+  EXPECT_TRUE(keys.contains("low9"));
+  EXPECT_GT(keys.size(), 60u);
+}
+
 TEST(Variation, ArgumentsOfForwardDiffer) {
   PairText written = Written();
   written.task = Replaced(written.task, "forward(self, x)", "forward(self, x, y, z)");

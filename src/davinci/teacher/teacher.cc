@@ -21,11 +21,12 @@ std::vector<std::string> Teacher::KindsOf(const synth::Graph& graph,
 }
 
 Result<Program> Teacher::Lowered(const synth::Graph& graph, const synth::RenderedTask& task,
-                                 Language language, const RuleSet& allowed) const {
+                                 Language language, const RuleSet& allowed, ReplyForm form) const {
   const synth::Binding binding =
       language == Language::kCpp || task.fixed_sizes ? synth::Binding::kCpu : synth::Binding::kCuda;
-  DAVINCI_ASSIGN_OR_RETURN(Program program,
-                           Lower(graph, task.parts, tables_, {allowed.In(language), binding}));
+  LowerOptions options{allowed.In(language), binding};
+  options.sizes_of_results = IsBrief(form, language);
+  DAVINCI_ASSIGN_OR_RETURN(Program program, Lower(graph, task.parts, tables_, options));
   program.fixed_sizes = task.fixed_sizes;
   return program;
 }
@@ -33,7 +34,7 @@ Result<Program> Teacher::Lowered(const synth::Graph& graph, const synth::Rendere
 Result<Candidate> Teacher::Write(const synth::Graph& graph, const synth::RenderedTask& task,
                                  Language language, const RuleSet& allowed, ReplyForm form,
                                  const LaunchSettings& launch) const {
-  DAVINCI_ASSIGN_OR_RETURN(Program program, Lowered(graph, task, language, allowed));
+  DAVINCI_ASSIGN_OR_RETURN(Program program, Lowered(graph, task, language, allowed, form));
   FileKernels file;
   return CandidateWriter(std::move(program), graph, task, language, allowed, tables_.math, form,
                          launch, &file)
@@ -46,8 +47,8 @@ Result<Candidate> Teacher::WriteShapes(const std::vector<TaskShape>& shapes, Lan
   Candidate candidate;
   std::vector<ImportedForward> forwards;
   const auto add = [&](const TaskShape& shape) -> Result<Candidate> {
-    DAVINCI_ASSIGN_OR_RETURN(Program program,
-                             Lowered(*shape.graph, *shape.task, language, allowed));
+    DAVINCI_ASSIGN_OR_RETURN(
+        Program program, Lowered(*shape.graph, *shape.task, language, allowed, ReplyForm::kFile));
     CandidateWriter writer(std::move(program), *shape.graph, *shape.task, language, allowed,
                            tables_.math, ReplyForm::kFile, launch, &file);
     DAVINCI_ASSIGN_OR_RETURN(Candidate one, writer.Compose());
@@ -82,6 +83,7 @@ Result<Candidate> Teacher::WriteVendor(const synth::Graph& graph, const synth::R
                                        Language language, ReplyForm form) const {
   LowerOptions options;
   options.calls_only = true;
+  options.sizes_of_results = IsBrief(form, language);
   DAVINCI_ASSIGN_OR_RETURN(Program program, Lower(graph, task.parts, tables_, options));
   program.fixed_sizes = task.fixed_sizes;
   FileKernels file;

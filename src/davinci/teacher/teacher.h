@@ -50,7 +50,7 @@ class Teacher {
 
  private:
   Result<Program> Lowered(const synth::Graph& graph, const synth::RenderedTask& task,
-                          Language language, const RuleSet& allowed) const;
+                          Language language, const RuleSet& allowed, ReplyForm form) const;
 
   Tables tables_;
 };

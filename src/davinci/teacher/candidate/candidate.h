@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "davinci/data/reply_form.h"
 #include "davinci/teacher/program/program.h"
 #include "davinci/teacher/rules/rules.h"
 
@@ -35,6 +36,11 @@ struct Candidate {
   Work work, eager;                  // of the candidate, and of the task as it is
   std::vector<ShapeKernels> shapes;  // behind the task's own, in order
 };
+
+// Returns whether the names and texts of a candidate are as short as they can be.
+inline bool IsBrief(ReplyForm form, Language language) {
+  return form == ReplyForm::kDelta && language == Language::kTriton;
+}
 
 // Why a candidate has no kernel of its own: "every call stays PyTorch's", and what is not known.
 std::string EveryCallStays(const std::vector<LeftOperator>& left);

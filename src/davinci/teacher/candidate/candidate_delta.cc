@@ -9,6 +9,14 @@
 
 namespace davinci::teacher {
 
+std::map<std::string, size_t> CandidateText::ResultRanks() const {
+  std::map<std::string, size_t> ranks;
+  for (size_t i = 0; i < d_.program.values.size(); ++i)
+    if (const auto id = static_cast<Id>(i); d_.program[id].kind == TensorValue::Kind::kOpaque)
+      ranks[d_.program.Variable(id)] = d_.program[id].shape.size();
+  return ranks;
+}
+
 // The reply for a user's module is written for what the task draws. Other arguments are not looked
 // at.
 std::string CandidateText::ImportedDelta() const {
@@ -47,7 +55,7 @@ std::string CandidateText::ImportedDelta() const {
   }
   for (const std::string_view line : synth::Split(from.first_lines, '\n'))
     if (!line.empty()) text += indent + std::string(line) + "\n";
-  for (const std::string& line : ShortHostText(std::move(lines), ranks))
+  for (const std::string& line : ShortHostText(std::move(lines), ranks, ResultRanks()))
     text += indent + line + "\n";
   return text;
 }
@@ -65,7 +73,7 @@ std::string CandidateText::Delta() const {
   text += fmt::format("class {0}New({0}):\n", d_.task.entry);
   if (d_.candidate.rules.Contains(Rule::kReplayGraph)) text += "    @replay\n";
   text += fmt::format("    def forward(self, {}):\n", synth::Join(d_.task.parts.inputs, ", "));
-  for (const std::string& line : ShortHostText(std::move(lines), ranks))
+  for (const std::string& line : ShortHostText(std::move(lines), ranks, ResultRanks()))
     text += "        " + line + "\n";
   return text;
 }

@@ -1,6 +1,7 @@
 // A candidate as text: the whole file, or a delta reply. Internal.
 #pragma once
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -22,6 +23,8 @@ class CandidateText {
 
  private:
   std::string ImportedDelta() const;
+  // Axes of what PyTorch's calls make, by variable.
+  std::map<std::string, size_t> ResultRanks() const;
   std::string ResultText() const;
   // The lines of forward(), in C++ with deletions of what is no longer read.
   std::vector<std::string> LinesOfForward() const;

@@ -27,6 +27,24 @@ RuleSet RulesFor(const RuleSet& rules, Language language, ReplyForm form, bool i
   return allowed;
 }
 
+// Returns whether a line reads "t7.shape" before the line "t7 = …".
+bool ReadsShapeTooEarly(const std::vector<std::string>& lines) {
+  std::set<std::string> made;
+  for (const std::string& line : lines) {
+    for (size_t at = 0; (at = line.find(".shape[", at)) != std::string::npos; ++at) {
+      size_t begin = at;
+      while (begin > 0 && synth::IsWordChar(line[begin - 1])) --begin;
+      const std::string name = line.substr(begin, at - begin);
+      const bool variable = name.size() > 1 && name[0] == 't' &&
+                            name.find_first_not_of("0123456789", 1) == std::string::npos &&
+                            (begin == 0 || line[begin - 1] != '.');
+      if (variable && !made.contains(name)) return true;
+    }
+    made.insert(line.substr(0, line.find(" = ")));
+  }
+  return false;
+}
+
 }  // namespace
 
 CandidateWriter::CandidateWriter(Program program, const synth::Graph& graph,
@@ -39,7 +57,7 @@ CandidateWriter::CandidateWriter(Program program, const synth::Graph& graph,
          language,
          RulesFor(rules, language, form, task.parts.imported.has_value()),
          math,
-         form == ReplyForm::kDelta && language == Language::kTriton,
+         IsBrief(form, language),
          file},
       launch_(launch) {}
 
@@ -114,6 +132,8 @@ Result<Candidate> CandidateWriter::Compose() {
   }
   for (const std::string& line : d_.forward)
     if (line.find('?') != std::string::npos) return InvalidArgument("a size that no tensor shows");
+  if (d_.brief && ReadsShapeTooEarly(d_.forward))
+    return InvalidArgument("a size of a result that is not there yet");
   d_.candidate.left.insert(d_.candidate.left.begin(), d_.program.left.begin(),
                            d_.program.left.end());
   const CandidateCosts costs(d_);

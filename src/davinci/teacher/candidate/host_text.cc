@@ -283,8 +283,9 @@ std::string WithPowers(std::string line) {
 
 class Shortener {
  public:
-  Shortener(std::vector<std::string> lines, const std::map<std::string, size_t>& ranks)
-      : lines_(std::move(lines)), ranks_(ranks) {}
+  Shortener(std::vector<std::string> lines, const std::map<std::string, size_t>& ranks,
+            std::map<std::string, size_t> result_ranks)
+      : lines_(std::move(lines)), ranks_(ranks), result_ranks_(std::move(result_ranks)) {}
 
   std::vector<std::string> Run() {
     for (std::string& line : lines_) line = WithPowers(std::move(line));
@@ -416,6 +417,18 @@ class Shortener {
       }
       line = std::move(text);
     }
+    std::map<std::string, size_t> ranks;
+    for (const auto& [name, number] : names)
+      if (const auto found = result_ranks_.find(name); found != result_ranks_.end())
+        ranks[number] = found->second;
+    result_ranks_ = std::move(ranks);
+  }
+
+  // 0: not known.
+  size_t RankOf(const std::string& source) const {
+    if (const auto found = ranks_.find(source); found != ranks_.end()) return found->second;
+    const auto found = result_ranks_.find(source);
+    return found == result_ranks_.end() ? 0 : found->second;
   }
 
   std::string Letter() {
@@ -467,10 +480,10 @@ class Shortener {
       for (std::string& line : lines_)
         for (const auto& [axis, letter] : letters)
           line = Without(line, fmt::format("{}.shape[{}]", source, axis), letter);
-      const auto rank = ranks_.find(source);
+      const size_t rank = RankOf(source);
       std::string definition;
-      if (rank != ranks_.end() && rank->second > 1) {
-        for (size_t axis = 0; axis < rank->second; ++axis) {
+      if (rank > 1) {
+        for (size_t axis = 0; axis < rank; ++axis) {
           const auto found = letters.find(static_cast<int>(axis));
           definition += (axis ? ", " : "") + (found == letters.end() ? "_" : found->second);
         }
@@ -549,6 +562,7 @@ class Shortener {
 
   std::vector<std::string> lines_;
   const std::map<std::string, size_t>& ranks_;
+  std::map<std::string, size_t> result_ranks_;
   std::vector<std::string> free_;  // letters, the next one last
   std::set<std::string> names_;    // of sizes
 };
@@ -556,8 +570,9 @@ class Shortener {
 }  // namespace
 
 std::vector<std::string> ShortHostText(std::vector<std::string> lines,
-                                       const std::map<std::string, size_t>& ranks) {
-  return Shortener(std::move(lines), ranks).Run();
+                                       const std::map<std::string, size_t>& ranks,
+                                       std::map<std::string, size_t> result_ranks) {
+  return Shortener(std::move(lines), ranks, std::move(result_ranks)).Run();
 }
 
 }  // namespace davinci::teacher

@@ -35,6 +35,14 @@ TEST(ShortHostText, ShapesOfResultsAreReadBehindThem) {
                           "f1[A * B](t1)", "f2[A](t1, B)", "return t1"));
 }
 
+TEST(ShortHostText, ResultsOfKnownRankAreTakenApart) {
+  EXPECT_THAT(
+      ShortHostText(
+          {"t4 = self.conv(x)", "f1[t4.shape[1] * t4.shape[2]](t4, t4.shape[2])", "return t4"},
+          {{"x", 4}}, {{"t4", 4}}),
+      ElementsAre("t1 = self.conv(x)", "_, A, B, _ = t1.shape", "f1[A * B](t1, B)", "return t1"));
+}
+
 TEST(ShortHostText, LettersOfTheTaskStayItsOwn) {
   EXPECT_THAT(
       ShortHostText(

@@ -34,7 +34,7 @@ struct PairSettings {
   ReplyForm reply = ReplyForm::kDelta;
   std::vector<std::string> devices;  // DescribeDevice()'s texts, of which a task gets one
   double with_skills = 0.15;         // share of prompts that show skills
-  size_t reply_tokens = 1000;
+  size_t reply_tokens = 2000;
   RowLimits limits;       // of the prompt; at most max_skills are shown
   double varied = 0.9;    // share of tasks that are written anew (synth/variation.h)
   double selections = 0;  // share of tasks with a row of the Selection agent

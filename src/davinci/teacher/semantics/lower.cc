@@ -380,9 +380,9 @@ class Lowering {
       call.dtype = value.dtype;
       const Id id = program_.Add(std::move(call));
       for (size_t axis = 0; axis < value.shape.size(); ++axis)
-        if (program_.SizeText(value.shape[axis]).find('?') != std::string::npos)
-          program_.size_sources.emplace_back(
-              value.shape[axis], fmt::format("{}.shape[{}]", program_.Variable(id), axis));
+        if (IsReadFromResult(id, value.shape[axis]))
+          program_.size_sources.emplace(program_.size_sources.begin(), value.shape[axis],
+                                        fmt::format("{}.shape[{}]", program_.Variable(id), axis));
       ids->push_back(id);
       return Status::Ok();
     }
@@ -400,6 +400,24 @@ class Lowering {
       ids->push_back(program_.Add(std::move(item)));
     }
     return Status::Ok();
+  }
+
+  // Returns whether the size is read from the call's result: no input and no weight shows it, or
+  // not as it is, and no value in front of the call has it.
+  bool IsReadFromResult(Id call, DimId size) const {
+    const std::string text = program_.SizeText(size);
+    if (text.find('?') != std::string::npos) return true;
+    const std::string& what = program_[call].what;
+    if (!options_.sizes_of_results || (what != "conv" && what != "pool") ||
+        program_.graph.dims.IsConstant(size) ||
+        (text.find(' ') == std::string::npos && !text.starts_with("self.")))
+      return false;
+    return std::none_of(program_.values.begin(), program_.values.begin() + call,
+                        [&](const TensorValue& value) {
+                          return !value.text.starts_with("self.") &&
+                                 std::any_of(value.shape.begin(), value.shape.end(),
+                                             [&](DimId dim) { return program_.Same(dim, size); });
+                        });
   }
 
   // The product of matrices that the text is, by the function that it calls.
