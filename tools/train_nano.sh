@@ -11,7 +11,7 @@
 #   ROWS      rows in the place of the teacher's: a file, a folder of *.jsonl, or "folder/part-*.jsonl"
 #   TASKS     tasks that the teacher answers (default: 1000000)
 #   CARDS     share of their prompts that show operator cards (default: 0.5)
-#   MIXED     share of tasks with operators in nearly any order (default: 0.25)
+#   MIXED     share of tasks with operators in nearly any order (default: 0.3)
 #   SELECTIONS  share of tasks that also give a row of the Selection agent (default: 0.02)
 #   WITHOUT   techniques that no kernel follows and no prompt shows: "fuse-pointwise-chain softmax-row-in-registers"
 #   OWN       modules of yours that rows are made of, too: "FILE DIR ..."
@@ -43,7 +43,7 @@ esac
 [ -z "${ASKED:-}" ] || read -ra asked <<< "$ASKED"
 make_rows() {
   local split
-  [ -n "${ROWS:-}" ] || limited "$davinci" synth pairs --count "$tasks" --mixed "${MIXED:-0.25}" --with-cards "${CARDS:-0.5}" --selections "${SELECTIONS:-0.02}" --select 2 ${WITHOUT:+--without $WITHOUT} ${OWN:+--tasks $OWN} "${pairs[@]}" --out "$rows"
+  [ -n "${ROWS:-}" ] || limited "$davinci" synth pairs --count "$tasks" --mixed "${MIXED:-0.3}" --with-cards "${CARDS:-0.5}" --selections "${SELECTIONS:-0.02}" --select 2 ${WITHOUT:+--without $WITHOUT} ${OWN:+--tasks $OWN} "${pairs[@]}" --out "$rows"
   for split in combination style family; do
     "$davinci" synth pairs --count $held_out --split $split --seed 1 "${pairs[@]}" --out "$out/held_out/$split"
   done

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 #include <set>
 
@@ -354,8 +355,30 @@ class Variation {
       forward = WithWord(forward, name, fresh);
       body = WithWord(body, name, fresh);
     }
+    if (Chance(0.12)) AddOptional(&forward, &body);
     pair_.task.replace(begin, end - begin, forward);
     pair_.answer.replace(answer, std::string::npos, body);
+  }
+
+  // An argument that forward has and nobody gives. The answer's has no annotation.
+  void AddOptional(std::string* forward, std::string* body) {
+    static constexpr std::array<std::pair<std::string_view, std::string_view>, 7> kDefaults = {
+        {{"None", "torch.Tensor"},
+         {"None", "int"},
+         {"False", "bool"},
+         {"True", "bool"},
+         {"1.0", "float"},
+         {"1e-5", "float"},
+         {"0", "int"}}};
+    const auto& [value, type] = kDefaults[rng_.Below(kDefaults.size())];
+    const std::string name = FreshName();
+    const size_t in_task = forward->find(')'), in_answer = body->find(')');
+    if (Keywords().contains(name) || HasWord(pair_.task, name) || HasWord(pair_.answer, name) ||
+        HasWord(*forward, name) || in_task == std::string::npos || in_answer == std::string::npos)
+      return;
+    forward->insert(in_task, Chance(0.3) ? fmt::format(", {}: {} = {}", name, type, value)
+                                         : fmt::format(", {}={}", name, value));
+    body->insert(in_answer, fmt::format(", {}={}", name, value));
   }
 
   // Keys of the dict that forward returns.
