@@ -42,7 +42,7 @@ class direct:
 
         def launch(*args, **constants):
             # A kernel is compiled for types, alignment of addresses, sizes and constants.
-            key = tuple([a if isinstance(a, (int, float)) else (a.dtype, a.data_ptr() % 16) for a in args])
+            key = tuple([(a.dtype, a.data_ptr() % 16) if hasattr(a, "data_ptr") else a for a in args])
             key = (args[0].device, key, *constants.values())
             if key in self.compiled:
                 made, fixed = self.compiled[key]
@@ -150,6 +150,14 @@ def ld(place, inside):
 @triton.jit
 def st(place, value, inside):
     tl.store(place, value, mask=inside)
+
+
+@triton.jit
+def with_bias(total, bias, col, inside):
+    # The bias of a layer that has none is None.
+    if bias is not None:
+        total += ld(bias + col, inside)
+    return total
 
 
 @triton.jit

@@ -148,6 +148,53 @@ TEST(Teacher, DirectLaunchesAreOfKernelsThatForwardCalls) {
   EXPECT_GT(direct, 20u);
 }
 
+// `kernel` of the prelude takes a grid of one axis that is no tuple; triton.jit does not.
+TEST(Teacher, EveryKernelOfADeltaReplyIsLaunchedByThePrelude) {
+  size_t templates = 0;
+  for (const char* pattern : {"sorting", "mixture_single", "attention"})
+    for (const auto& task : Tasks(60, 10, pattern)) {
+      const auto best =
+          All().teacher.Write(task.graph, task.text, Language::kTriton,
+                              RuleSet::Of(Level::kBest, Language::kTriton), ReplyForm::kDelta);
+      if (!best.ok() || best->own_kernels == 0) continue;
+      EXPECT_EQ(best->source.find("@triton.jit"), std::string::npos) << best->source;
+      templates += best->rules.Contains(Rule::kSelectLargest);
+    }
+  EXPECT_GT(templates, 5u);
+}
+
+// A convolution's result says how large it is: the sizes of its input say so by a formula alone.
+TEST(Teacher, DeltaRepliesReadTheSizesThatAConvolutionGives) {
+  size_t read = 0;
+  for (const auto& task : Tasks(40, 11, "conv1d_chain")) {
+    const auto best =
+        All().teacher.Write(task.graph, task.text, Language::kTriton,
+                            RuleSet::Of(Level::kBest, Language::kTriton), ReplyForm::kDelta);
+    if (!best.ok() || best->own_kernels == 0) continue;
+    read += best->source.find(" = t1.shape\n") != std::string::npos;
+  }
+  EXPECT_GT(read, 10u);
+}
+
+// One kernel serves linear layers with a bias and without.
+TEST(Teacher, DeltaRepliesPassTheBiasThatALinearLayerHasOrHasNot) {
+  size_t absent = 0;
+  for (const auto& task : Tasks(80, 12, "linear_chain")) {
+    const auto best =
+        All().teacher.Write(task.graph, task.text, Language::kTriton,
+                            RuleSet::Of(Level::kBest, Language::kTriton), ReplyForm::kDelta);
+    if (!best.ok() || best->source.find("dot_nt(") == std::string::npos) continue;
+    const bool without = task.text.source.find("bias=False") != std::string::npos &&
+                         task.text.source.find("bias=True") == std::string::npos;
+    if (!without) continue;
+    ++absent;
+    EXPECT_NE(best->source.find("total = with_bias(total, z, col, in_col)"), std::string::npos)
+        << best->source;
+    EXPECT_NE(best->source.find(".bias, "), std::string::npos) << best->source;
+  }
+  EXPECT_GT(absent, 5u);
+}
+
 // nvcc would fuse a scaled score with the subtraction of its maximum, and the largest less itself
 // would not be 0.
 TEST(Teacher, AProductLessSomethingIsRoundedFirstInCuda) {

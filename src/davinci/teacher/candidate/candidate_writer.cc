@@ -177,9 +177,9 @@ bool CandidateWriter::IsRepeated(KernelText* text) {
 bool CandidateWriter::OwnTemplate(Id id) {
   const TensorValue& value = d_.program[id];
   if (value.kind != Kind::kOpaque || value.kernel.empty()) return false;
-  const auto text = EmitTemplate({&d_.program, id, UniqueName(value.kernel), d_.Variable(id),
-                                  [&](Id read) { return lines_.Host(read); }, d_.rules},
-                                 d_.language);
+  auto text = EmitTemplate({&d_.program, id, UniqueName(value.kernel), d_.Variable(id),
+                            [&](Id read) { return lines_.Host(read); }, d_.rules},
+                           d_.language);
   if (!text) {
     const bool vendor = d_.FlashAttention() && value.kernel == "attention";
     if (value.node >= 0 && !vendor) {
@@ -189,6 +189,10 @@ bool CandidateWriter::OwnTemplate(Id id) {
     }
     return false;
   }
+  // As every kernel of a delta reply: a grid of one axis is no tuple there.
+  if (d_.brief)
+    text->source = synth::Replaced(
+        synth::Replaced(text->source, "@triton.jit\ndef ", "@kernel\ndef "), ": tl.constexpr", "");
   Take(*text);
   d_.templates.insert(id);
   d_.candidate.rules.Insert(text->used);

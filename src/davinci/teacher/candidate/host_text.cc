@@ -83,6 +83,8 @@ SizeTree Product(SizeTree left, SizeTree right) {
 
 SizeTree Quotient(SizeTree left, SizeTree right) {
   if (right.IsInt() && right.number == 1) return left;
+  if (left.IsInt() && right.IsInt() && left.number >= 0 && right.number > 0)
+    return Number(left.number / right.number);
   SizeTree quotient;
   quotient.kind = SizeTree::Kind::kQuotient;
   quotient.parts.push_back({false, std::move(left)});

@@ -143,6 +143,7 @@ Result<Meaning> Linear(Builder& b, Id x, const Meaning& weight, const Meaning& b
     value.text = module + "({0})";
   }
   value.product = MatrixProduct{x, weight.id, biased ? bias.id : -1, false, true};
+  if (!biased && !module.empty()) value.product->absent_bias = module + ".bias";
   const Id id = b.p.Add(std::move(value));
   b.p.linear[id] = {x, weight.id, biased ? bias.id : -1};
   return Meaning::Tensor(id);

@@ -69,6 +69,15 @@ class TritonProduct : private TritonWriter {
       : TritonWriter(program, region, form, options), product_(product) {}
 
   KernelText Write() {
+    const MatrixProduct& product = p_[product_.value].product.value();
+    const bool batched = !product_.batched_rows.empty();
+    bool wide = !Counts32();
+    for (const Id operand : p_[product_.value].operands)
+      wide = wide || p_.Elements(operand, synth::Binding::kCuda) >= kCount32;
+    const bool plain = brief_ && !batched && !wide && !product.left_transposed &&
+                       !product_.mirrored && product_.first.empty() && product_.last.empty();
+    // One text for layers with and without a bias: the launch passes what the layer has.
+    const std::string bias = plain && product_.bias.empty() ? product.absent_bias : product_.bias;
     std::vector<std::string> parameters = {"left_ptr", "right_ptr"};
     if (brief_) parameters = {"x", "y"};
     std::vector<std::string> arguments = {product_.left, product_.right};
@@ -76,14 +85,13 @@ class TritonProduct : private TritonWriter {
       parameters.insert(parameters.end(), {"left_low_ptr", "right_low_ptr"});
       arguments.insert(arguments.end(), {product_.left_low, product_.right_low});
     }
-    if (!product_.bias.empty()) {
+    if (!bias.empty()) {
       parameters.push_back(brief_ ? "z" : "bias_ptr");
-      arguments.push_back(product_.bias);
+      arguments.push_back(bias);
     }
     for (const std::string& name : Parameters()) parameters.push_back(name);
     for (const std::string& text : Arguments()) arguments.push_back(text);
     SizesOfAxes(&parameters, &arguments);
-    const bool batched = !product_.batched_rows.empty();
     if (batched) {
       parameters.push_back(brief_ ? "M" : "m");
       arguments.push_back(product_.batched_rows);
@@ -92,14 +100,8 @@ class TritonProduct : private TritonWriter {
                          : KnowsDepth(p_, product_.value) ? "depth: tl.constexpr"
                                                           : "depth");
     arguments.push_back(product_.depth);
-    bool wide = !Counts32();
-    for (const Id operand : p_[product_.value].operands)
-      wide = wide || p_.Elements(operand, synth::Binding::kCuda) >= kCount32;
-    const MatrixProduct& product = p_[product_.value].product.value();
-    const bool plain = brief_ && !batched && !wide && !product.left_transposed &&
-                       !product_.mirrored && product_.first.empty() && product_.last.empty();
     if (plain)
-      Tile(product);
+      Tile(product, !bias.empty());
     else
       WriteOut(wide);
     Line("inside = in_row & in_col");
@@ -148,7 +150,7 @@ class TritonProduct : private TritonWriter {
     }
   }
   // The prelude's tile of a product.
-  void Tile(const MatrixProduct& product) {
+  void Tile(const MatrixProduct& product, bool biased) {
     const std::string helper = product.right_transposed ? "dot_nt" : "dot_nn";
     const std::string rows = Multiplied(form_.kept), cols = Multiplied(form_.reduced);
     text_.helpers.insert(helper);
@@ -156,7 +158,9 @@ class TritonProduct : private TritonWriter {
                      cols));
     Line(fmt::format("in_row = row < {}", rows));
     Line(fmt::format("in_col = col < {}", cols));
-    if (product.bias >= 0) Line("total += ld(z + col, in_col)");
+    if (!biased) return;
+    text_.helpers.insert("with_bias");
+    Line("total = with_bias(total, z, col, in_col)");
   }
 
   const ProductKernel& product_;
