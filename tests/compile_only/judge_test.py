@@ -46,11 +46,14 @@ EXPECTED = {
     "large_undefined": ("compile_error", None, "zero is not defined"),
     "large_literal": (CHECKED, None, "imported); correctness not decided: the reference does not run here"),
     "large_variant": (CHECKED, None, "at smaller sizes than the task's own: batch_size = "),
+    "sized_for_device": (CHECKED, None, "it fails at sizes that are not the task's own: "),
+    "sized_wrong": ("mismatch", False, "outside the tolerance"),
     "medium_slow": (CHECKED, True, "at smaller sizes than the task's own: batch_size = "),
 }
 # Task and candidate of others than task.py and a candidate of that name.
 OTHERS = {"large_right": ("large", "relu_right"), "large_fixed": ("large", "large_fixed"), "large_undefined": ("large", "large_undefined"),
           "large_literal": ("large_literal", "relu_right"), "large_variant": ("large_variant", "relu_library"),
+          "sized_for_device": ("sized", "sized_for_device"), "sized_wrong": ("sized", "sized_wrong"),
           "medium_slow": ("medium", "relu_right"), "product_tf32": ("product", "product_tf32"), "product_ieee": ("product", "product_ieee"),
           "product_bf16": ("product_bf16", "product_bf16")}
 

@@ -21,6 +21,14 @@ bool MayBeDueToSize(Outcome outcome) {
          outcome == Outcome::kCompileError;
 }
 
+// Returns whether the candidate's weights are other ones than the task's at these sizes, and the
+// task has others on a device, which its file may hold.
+bool IsForDeviceSizes(const Trial& trial) {
+  return trial.report.evaluation.HasLabel(Label::kWeightsReseeded) &&
+         trial.task.config.Globals(TargetName(Target::kCuda)) !=
+             trial.task.config.Globals(TargetName(Target::kCpu));
+}
+
 }  // namespace
 
 bool IsWrongAnswer(Outcome outcome) {
@@ -42,7 +50,8 @@ json CompileOnlyReport(Trial& trial) {
 }
 
 bool StoppedForWantOfDevice(Trial& trial, const Failure& failure, int variant) {
-  const bool own_size = variant > 0 || ShrunkSizes(trial.session.get()) == nullptr;
+  const bool own_size =
+      variant > 0 || (ShrunkSizes(trial.session.get()) == nullptr && !IsForDeviceSizes(trial));
   if (own_size && IsWrongAnswer(failure.outcome)) return false;
   if (failure.outcome == Outcome::kTimeout) {
     // Nothing is known about how long it would take on a device.
