@@ -5,21 +5,11 @@
 #pragma once
 
 #include <cstdint>
-#include <filesystem>
-#include <map>
 #include <string>
-#include <vector>
 
-#include "davinci/base/status.h"
+#include "davinci/synth/wording.h"
 
 namespace davinci::synth {
-
-// Lists of synth/corpus.toml.
-struct Corpus {
-  std::map<std::string, std::vector<std::string>> lists;
-  std::vector<std::string> words;  // of all lists, each once
-};
-Result<Corpus> LoadCorpus(const std::filesystem::path& folder);
 
 struct PairText {
   std::string task, sidecar, answer;
