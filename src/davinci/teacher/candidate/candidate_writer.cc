@@ -127,7 +127,7 @@ Result<Candidate> CandidateWriter::Compose() {
       d_.launches[step.region] = static_cast<int>(std::count_if(
           text.call.begin(), text.call.end(),
           [&](const std::string& line) { return line.find(form.name) != std::string::npos; }));
-    Take(text);
+    Take(text, OperatorNames(region, product ? product->value : -1));
     Note(region, text);
   }
   for (const std::string& line : d_.forward)
@@ -149,14 +149,32 @@ Result<Candidate> CandidateWriter::Compose() {
   return d_.candidate;
 }
 
-void CandidateWriter::Take(KernelText text) {
+std::string CandidateWriter::OperatorNames(const Region& region, Id product) const {
+  std::set<int> nodes;
+  if (product >= 0) nodes.insert(d_.program[product].node);
+  for (const Id member : region.members) nodes.insert(d_.program[member].node);
+  std::vector<std::string> names;
+  for (const int node : nodes) {
+    if (node < 0) continue;
+    const synth::Node& from = d_.graph.nodes[static_cast<size_t>(node)];
+    if (!from.view) names.push_back(from.op != nullptr ? from.op->name : from.label);
+  }
+  return synth::Join(names, ", ");
+}
+
+void CandidateWriter::Take(KernelText text, const std::string& operators) {
   ++d_.candidate.own_kernels;
   if (d_.task.parts.imported) {
     const std::vector<std::string> lines = d_.file->CallOfKnown(text);
     for (const std::string& line : lines) d_.Line(line);
     if (!lines.empty()) return;
   }
-  d_.file->Add(text, d_.language, !d_.brief || !IsRepeated(&text));
+  const bool fresh = !d_.brief || !IsRepeated(&text);
+  // What it computes, step by step, in front of the steps.
+  const size_t body = text.source.find("):\n");
+  if (d_.brief && !operators.empty() && body != std::string::npos)
+    text.source.insert(body + 3, fmt::format("    # {}\n", operators));
+  d_.file->Add(text, d_.language, fresh);
   for (const std::string& line : text.call) d_.Line(line);
 }
 

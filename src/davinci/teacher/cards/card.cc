@@ -28,6 +28,15 @@ davinci::Language ShownLanguage(Language language) {
                                        : davinci::Language::kTriton;
 }
 
+// A delta reply without the lines that name the operators of its kernels.
+std::string WithoutComments(const std::string& reply) {
+  std::string text;
+  for (const std::string_view line : synth::Split(reply, '\n'))
+    if (!line.starts_with("    # ")) text += std::string(line) + '\n';
+  text.pop_back();
+  return text;
+}
+
 }  // namespace
 
 CardDeck::CardDeck(const synth::Grammar& grammar, const synth::StyleBook& styles,
@@ -104,6 +113,8 @@ std::optional<Card> CardDeck::Write(const CardSubject& subject, const CardForm& 
                                   settings_.reply, form.launch);
   if (!candidate.ok() || candidate->own_kernels == 0) return std::nullopt;
   card.candidate = std::move(*candidate);
+  // The card's own name says what its kernels compute.
+  card.candidate.source = WithoutComments(card.candidate.source);
   const std::string example = form.veil == nullptr
                                   ? card.candidate.source
                                   : Veiled(card.candidate.source, subject, *form.veil);

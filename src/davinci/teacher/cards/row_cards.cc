@@ -31,6 +31,19 @@ void LeaveOutRules(const Candidate& shown, RuleSet* rules, SplitMix64* rng) {
     if (shown.rules.Contains(rule) && rng->Uniform() < 0.5) rules->Erase(rule);
 }
 
+// The text, with another name of an operator in comments: what a kernel computes.
+std::string WithOperator(const std::string& text, const std::string& name,
+                         const std::string& fresh) {
+  std::string result;
+  for (const std::string_view line : synth::Split(text, '\n')) {
+    const bool comment = line.starts_with("    # ");
+    result += comment ? synth::WithWord(std::string(line), name, fresh) : std::string(line);
+    result += '\n';
+  }
+  result.pop_back();
+  return result;
+}
+
 class RowWriter {
  public:
   RowWriter(const CardDeck& deck, const synth::Corpus& corpus, const synth::SampledTask& task,
@@ -207,7 +220,10 @@ std::vector<std::string> OperatorsOf(const synth::Graph& graph) {
 
 std::string RowCards::Answer(const std::string& written) const {
   std::string answer = WithKernelWords(written, words);
-  for (const auto& [subject, veil] : veils) answer = Veiled(std::move(answer), *subject, veil);
+  for (const auto& [subject, veil] : veils) {
+    answer = Veiled(std::move(answer), *subject, veil);
+    if (subject->op != nullptr) answer = WithOperator(answer, subject->op->name, veil.function);
+  }
   return answer;
 }
 
