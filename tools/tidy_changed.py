@@ -33,14 +33,25 @@ def changed_lines(diff):
     return found
 
 
+def sources_of(file, folders):
+    """A source of the compile commands; files that CMake made (of a unity build, of the fuzz targets) stand for the sources they include."""
+    made = pathlib.Path(file)
+    if not made.exists() or not (made.parent.name == "Unity" or "build" in made.parts):
+        return [file]
+    found = []
+    for name in re.findall(r'^#include "([^"]+\.(?:cc|cpp))"', made.read_text(), re.M):
+        at = next((folder / name for folder in [made.parent, *map(pathlib.Path, folders)] if (folder / name).exists()), None)
+        found += sources_of(str(at), folders) if at else []
+    return found or [file]
+
+
 def flags_of(database, root):
-    """{file: flags} from the compile commands; a unity file stands for those that it includes."""
+    """{file: flags} from the compile commands."""
     flags = {}
     for entry in database:
-        unity = pathlib.Path(entry["file"])
-        named = re.findall(r'^#include "([^"]+)"', unity.read_text(), re.M) if unity.parent.name == "Unity" and unity.exists() else [entry["file"]]
         words = re.sub(r" (-isystem|-idirafter) ", r" \1", entry.get("command", "")).split()
         kept = [w.replace('\\"', '"') for w in words if w.startswith(("-D", "-I", "-std", "-isystem", "-idirafter", "-W", "-f")) and not ONLY_GCC.match(w)]
+        named = sources_of(entry["file"], [word[2:] for word in kept if word.startswith("-I")])
         precompiled = re.search(r" -include (\S+)", entry.get("command", ""))
         if precompiled and pathlib.Path(precompiled[1]).exists():  # gcc's, which clang cannot read
             for name in re.findall(r'^\s*#include [<"]([^>"]+)', pathlib.Path(precompiled[1]).read_text(), re.M):
@@ -49,6 +60,27 @@ def flags_of(database, root):
             if pathlib.Path(name).is_relative_to(root):
                 flags.setdefault(pathlib.Path(name).relative_to(root).as_posix(), kept)
     return flags
+
+
+def sources_for(changed, flags, root):
+    """The sources among `changed`, and one for each header among them that none of these includes."""
+    includes = {}  # header: files that include it; sources come first
+    for name in sorted((path.relative_to(root).as_posix() for top in ("src", "apps", "tests", "bench") for path in (root / top).rglob("*.[ch]*")
+                        if path.suffix in (".cc", ".h")), key=lambda name: (not name.endswith(".cc"), name)):
+        for included in re.findall(r'^#include "([^"]+)"', (root / name).read_text(errors="replace"), re.M):
+            for header in (f"src/{included}", f"{name.rsplit('/', 1)[0]}/{included}"):
+                includes.setdefault(header, []).append(name)
+    sources = [name for name in changed if name.endswith(".cc")]
+    for header in (name for name in changed if name.endswith(".h")):
+        reached, at = [header], 0
+        while at < len(reached):
+            reached += [name for name in includes.get(reached[at], []) if name not in reached]
+            at += 1
+        including = [name for name in reached if name.endswith(".cc") and name in flags]
+        if including and not set(including) & set(sources):
+            own = header[:-1] + "cc"
+            sources.append(own if own in including else including[0])
+    return sources
 
 
 def with_locks(root):
@@ -84,7 +116,7 @@ def main():
     else:
         diff = subprocess.run(["git", "diff", "-U0", "--no-color", options.base, "--", "*.cc", "*.h"], cwd=ROOT, capture_output=True, text=True, check=True)
         lines = changed_lines(diff.stdout)
-        sources = [name for name in lines if name.endswith(".cc") and (ROOT / name).exists()]
+        sources = [name for name in sources_for(lines, flags, ROOT) if (ROOT / name).exists()]
         command.append("--line-filter=" + json.dumps([{"name": name, "lines": ranges} for name, ranges in lines.items()]))
     unknown = [name for name in sources if name not in flags]
     sources = [name for name in sources if name in flags]

@@ -9,6 +9,7 @@ from pathlib import Path
 TOOLS = Path(__file__).resolve().parent.parent.parent / "tools"
 sys.path.insert(0, str(TOOLS))
 import check_results as results  # noqa: E402
+import tidy_changed as tidy  # noqa: E402
 
 
 def run(tool, files):
@@ -208,6 +209,31 @@ class Tidy(unittest.TestCase):
         self.assertEqual(len(calls), 2)
         self.assertFalse([call for call in calls if "--line-filter" in call])
         self.assertEqual(len(self.checked("src/davinci/base/duration.cc")), 1)
+
+
+    def test_files_that_cmake_made_stand_for_the_sources_they_include(self):
+        with tempfile.TemporaryDirectory() as folder:
+            root, build = Path(folder).resolve(), Path(folder).resolve() / "build/dev/tests"
+            (build / "Unity").mkdir(parents=True)
+            (root / "tests").mkdir()
+            for name in ("fuzz_a.cc", "fuzz_b.cc"):
+                (root / "tests" / name).write_text("")
+            (build / "targets.cc").write_text('#define F Fuzz_a\n#include "fuzz_a.cc"\n#include "fuzz_b.cc"\n#include "smoke.h"\n')
+            (build / "Unity/unity_0_cxx.cxx").write_text(f'#include "{build}/targets.cc"\n')
+            entry = {"file": str(build / "Unity/unity_0_cxx.cxx"), "command": f"g++ -I{root}/tests -std=c++20"}
+            self.assertEqual(sorted(tidy.flags_of([entry], root)), ["tests/fuzz_a.cc", "tests/fuzz_b.cc"])
+
+    def test_a_header_that_changed_alone_is_checked_in_a_source_that_includes_it(self):
+        with tempfile.TemporaryDirectory() as folder:
+            root = Path(folder)
+            for name, text in {"src/m/a.h": "", "src/m/a.cc": '#include "m/a.h"\n', "src/m/b.h": '#include "m/a.h"\n',
+                               "src/m/z.h": "", "src/m/b.cc": '#include "m/b.h"\n'}.items():
+                (root / name).parent.mkdir(parents=True, exist_ok=True)
+                (root / name).write_text(text)
+            flags = {"src/m/a.cc": [], "src/m/b.cc": []}
+            self.assertEqual(tidy.sources_for(["src/m/a.h", "src/m/z.h"], flags, root), ["src/m/a.cc"])
+            self.assertEqual(tidy.sources_for(["src/m/a.h", "src/m/b.cc"], flags, root), ["src/m/b.cc"])
+            self.assertEqual(tidy.sources_for(["src/m/b.h"], flags, root), ["src/m/b.cc"])
 
 
 class Presets(unittest.TestCase):
