@@ -2,10 +2,11 @@
 
 #include <fmt/format.h>
 
-#include <charconv>
 #include <cstring>
 #include <optional>
 #include <string_view>
+
+#include "davinci/base/number.h"
 
 namespace davinci::comm {
 namespace {
@@ -14,10 +15,8 @@ constexpr int kMostRanks = 1 << 16;
 constexpr int kHighestPort = 65535;
 
 std::optional<int> Number(std::string_view text, int least, int most) {
-  int value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size() || value < least || value > most)
-    return std::nullopt;
+  const auto value = WholeNumber<int>(text);
+  if (!value || *value < least || *value > most) return std::nullopt;
   return value;
 }
 

@@ -3,8 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cstdlib>
+
+#include "davinci/base/number.h"
 
 namespace davinci::gpu {
 namespace {
@@ -23,10 +24,8 @@ std::vector<std::string_view> CommaSeparated(std::string_view text) {
 }
 
 const DeviceInfo* Find(const std::vector<DeviceInfo>& devices, std::string_view name) {
-  size_t position = 0;
-  const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), position);
-  if (error == std::errc() && end == name.data() + name.size())
-    return position < devices.size() ? &devices[position] : nullptr;
+  if (const auto position = WholeNumber<size_t>(name))
+    return *position < devices.size() ? &devices[*position] : nullptr;
   const auto found = std::find_if(devices.begin(), devices.end(), [&](const DeviceInfo& device) {
     return !name.empty() && device.uuid.starts_with(name);
   });

@@ -3,13 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <utility>
 
 #include "davinci/base/clock.h"
 #include "davinci/base/files.h"
 #include "davinci/base/json_text.h"
 #include "davinci/base/mutex.h"
+#include "davinci/base/number.h"
 
 namespace davinci::store {
 namespace {
@@ -167,10 +167,7 @@ std::vector<int> RunStore::Steps() const {
   std::error_code error;
   for (const auto& entry : fs::directory_iterator(folder_ / kStepsFolder, error)) {
     const std::string name = entry.path().stem().string();
-    int step = 0;
-    const auto [end, failed] = std::from_chars(name.data(), name.data() + name.size(), step);
-    if (failed == std::errc() && end == name.data() + name.size() && step > 0)
-      steps.push_back(step);
+    if (const auto step = WholeNumber<int>(name); step && *step > 0) steps.push_back(*step);
   }
   std::ranges::sort(steps);
   return steps;

@@ -3,11 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <nlohmann/json.hpp>
 #include <vector>
 
 #include "davinci/base/json_text.h"
+#include "davinci/base/number.h"
 #include "davinci/base/suggest.h"
 
 namespace davinci::task {
@@ -40,10 +40,7 @@ std::optional<int> LenientLevel(const json& value) {
   std::string text = value.get<std::string>();
   for (const std::string_view prefix : {"level_", "level", "Level "})
     if (text.starts_with(prefix)) text = text.substr(prefix.size());
-  int level = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), level);
-  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return level;
+  return WholeNumber<int>(text);
 }
 
 Result<std::optional<int>> StrictNumber(const json& row, const char* key) {

@@ -13,6 +13,7 @@
 
 #include "davinci/base/files.h"
 #include "davinci/base/hash.h"
+#include "davinci/base/number.h"
 #include "davinci/base/suggest.h"
 #include "davinci/task/task_rows.h"
 
@@ -55,9 +56,8 @@ std::optional<int> LevelOfFolder(std::string_view name) {
   constexpr std::string_view kPrefix = "level";
   if (!name.starts_with(kPrefix) || name.size() == kPrefix.size()) return std::nullopt;
   name.remove_prefix(kPrefix.size());
-  int level = 0;
-  const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), level);
-  if (error != std::errc() || end != name.data() + name.size() || level < 0) return std::nullopt;
+  const auto level = WholeNumber<int>(name);
+  if (!level || *level < 0) return std::nullopt;
   return level;
 }
 

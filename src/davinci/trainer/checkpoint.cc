@@ -11,6 +11,7 @@
 #include "davinci/base/files.h"
 #include "davinci/base/hash.h"
 #include "davinci/base/json_text.h"
+#include "davinci/base/number.h"
 #include "davinci/comm/agree.h"
 #include "davinci/weights/half.h"
 #include "davinci/weights/lora_adapter.h"
@@ -291,7 +292,8 @@ Result<std::vector<int64_t>> ListCheckpoints(const fs::path& folder) {
     if (name.starts_with(".partial-")) {
       DAVINCI_RETURN_IF_ERROR(RemoveAll(entry.path()));
     } else if (name.starts_with("step-") && name.size() == 13) {
-      steps.push_back(std::atoll(name.c_str() + 5));
+      if (const auto step = WholeNumber<int64_t>(name.substr(5)); step && *step >= 0)
+        steps.push_back(*step);
     }
   }
   std::sort(steps.begin(), steps.end());

@@ -11,6 +11,7 @@
 
 #include "davinci/base/duration.h"
 #include "davinci/base/files.h"
+#include "davinci/base/number.h"
 #include "davinci/comm/agree.h"
 #include "davinci/trainer/checkpoint.h"
 #include "davinci/trainer/estimate.h"
@@ -195,7 +196,9 @@ class SftLoop {
                         "start all ranks with the same arguments and files",
                         rank));
     DAVINCI_ASSIGN_OR_RETURN(const auto said, ranks_->Exchange(std::to_string(update_)));
-    update_ = std::atoll(said[0].c_str());
+    const auto update = WholeNumber<int64_t>(said[0]);
+    if (!update) return Internal(fmt::format("rank 0 sent \"{}\" for its update", said[0]));
+    update_ = *update;
     if (update_ == 0) run_.say(fmt::format("{} ranks", all.size()));
     return Status::Ok();
   }

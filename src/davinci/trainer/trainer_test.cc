@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "davinci/base/files.h"
+#include "davinci/trainer/checkpoint.h"
 #include "davinci/trainer/divide.h"
 #include "davinci/trainer/estimate.h"
 #include "davinci/trainer/event_file.h"
@@ -26,6 +27,16 @@ TEST(Schedule, WarmsUpLinearlyAndFallsAsACosine) {
   EXPECT_DOUBLE_EQ(LearningRate(linear, 5, 10), 0.5);
   const ScheduleSettings constant{Schedule::kConstant, 3.0, 0.0, 0.0};
   EXPECT_DOUBLE_EQ(LearningRate(constant, 9, 10), 3.0);
+}
+
+TEST(Checkpoints, AreFoldersNamedByAStep) {
+  const TempDir folder = MakeTempDir("checkpoints").value();
+  for (const char* name : {"step-00000020", "step-00000003", "step-original", "step-00000004.old",
+                           "step--0000005", "step-0000006 "})
+    ASSERT_TRUE(MakeDirs(folder.path() / name).ok());
+  const auto steps = ListCheckpoints(folder.path());
+  ASSERT_TRUE(steps.ok()) << steps.status().ToString();
+  EXPECT_THAT(*steps, ElementsAre(3, 20));
 }
 
 TEST(SftRecipe, TheShippedFileListsEveryKeyWithItsDefault) {
