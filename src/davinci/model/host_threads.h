@@ -117,6 +117,15 @@ inline void RunThread() {
   block.done[threadIdx.x] = true;
 }
 
+// In a function of its own: getcontext() may return twice, and no variable is live here then.
+inline void Prepare(ucontext_t* context, std::vector<char>* stack) {
+  getcontext(context);
+  context->uc_stack.ss_sp = stack->data();
+  context->uc_stack.ss_size = stack->size();
+  context->uc_link = &block.scheduler;
+  makecontext(context, RunThread, 0);
+}
+
 inline void Launch(Index grid, unsigned threads, const std::function<void()>& kernel) {
   blockDim = {threads, 1, 1};
   gridDim = grid;
@@ -128,13 +137,7 @@ inline void Launch(Index grid, unsigned threads, const std::function<void()>& ke
   for (blockIdx.y = 0; blockIdx.y < grid.y; ++blockIdx.y)
     for (blockIdx.x = 0; blockIdx.x < grid.x; ++blockIdx.x) {
       block.done.assign(threads, false);
-      for (unsigned t = 0; t < threads; ++t) {
-        getcontext(&block.contexts[t]);
-        block.contexts[t].uc_stack.ss_sp = block.stacks[t].data();
-        block.contexts[t].uc_stack.ss_size = block.stacks[t].size();
-        block.contexts[t].uc_link = &block.scheduler;
-        makecontext(&block.contexts[t], RunThread, 0);
-      }
+      for (unsigned t = 0; t < threads; ++t) Prepare(&block.contexts[t], &block.stacks[t]);
       for (bool running = true; running;) {
         running = false;
         for (unsigned t = 0; t < threads; ++t) {
