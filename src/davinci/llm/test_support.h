@@ -25,7 +25,7 @@ class HttpServer {
  public:
   using Handler = std::function<void(const httplib::Request&, httplib::Response&)>;
 
-  explicit HttpServer(Handler chat, std::vector<std::string> models = {"test-model"},
+  explicit HttpServer(const Handler& chat, const std::vector<std::string>& models = {"test-model"},
                       std::unique_ptr<httplib::Server> server = std::make_unique<httplib::Server>())
       : server_(std::move(server)) {
     server_->new_task_queue = [] { return new httplib::ThreadPool(96); };

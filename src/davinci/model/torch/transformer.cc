@@ -135,14 +135,15 @@ std::vector<Transformer::Named> Transformer::Parameters() const {
   return all;
 }
 
-bool Transformer::AddLowRank(const std::string& module, Tensor a, Tensor b, double scale) {
+bool Transformer::AddLowRank(const std::string& module, const Tensor& a, const Tensor& b,
+                             double scale) {
   for (const Stored& stored : StoredTensors())
     for (const Part& part : stored.parts) {
       if (part.name != module + ".weight" || stored.layer < 0 || stored.value.dim() != 2) continue;
       Layer& layer = layers_[static_cast<size_t>(stored.layer)];
       for (Linear* linear : {&layer.qkv, &layer.o, &layer.gate_up, &layer.down})
         if (linear->weight.is_same(stored.value))
-          linear->low_rank.push_back({std::move(a), std::move(b), part.begin, scale});
+          linear->low_rank.push_back({a, b, part.begin, scale});
       return true;
     }
   return false;

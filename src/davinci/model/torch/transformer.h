@@ -177,7 +177,8 @@ class Transformer {
   const at::Tensor& embedding() const { return embedding_; }
   const at::Tensor& head() const { return head_; }
   // Adds to the rows of `module` ("model.layers.0.self_attn.q_proj"); false: no such linear layer.
-  bool AddLowRank(const std::string& module, at::Tensor a, at::Tensor b, double scale);
+  bool AddLowRank(const std::string& module, const at::Tensor& a, const at::Tensor& b,
+                  double scale);
 
   // A parameter as a Hugging Face checkpoint has it: "model.layers.0.self_attn.q_proj.weight" is a
   // view of a part of the layer's qkv. In a fixed order; a tied lm_head is left out.
