@@ -135,7 +135,7 @@ std::string Mutate(std::string input, const std::vector<std::string>& seeds,
         input = input.substr(0, at) + other.substr(position(other.size()));
         break;
       }
-      case 7: {  // move a line
+      default: {  // move a line
         const size_t start = input.rfind('\n', at);
         const size_t end = input.find('\n', at);
         if (start != std::string::npos && end != std::string::npos && end > start) {

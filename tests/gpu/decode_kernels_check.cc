@@ -186,9 +186,11 @@ void CheckAttention(const DecodeKernels& kernels, const DecodeKernels::Shape& sh
   const int64_t cached = (rows * room + 1) * kv * dim;
   const std::vector<uint16_t> keys = Normal(cached, 1), values = Normal(cached, 1);
   std::vector<float> table;
-  for (int64_t i = 0; i < room * dim; ++i)
-    table.push_back(i % dim < dim / 2 ? std::cos(0.01F * static_cast<float>(i / dim * (i % dim)))
-                                      : std::sin(0.01F * static_cast<float>(i / dim * (i % dim))));
+  for (int64_t i = 0; i < room * dim; ++i) {
+    const int64_t steps = i / dim * (i % dim);
+    const float angle = 0.01F * static_cast<float>(steps);
+    table.push_back(i % dim < dim / 2 ? std::cos(angle) : std::sin(angle));
+  }
   // The last row has no request.
   std::vector<davinci::model::StepRow> requests;
   for (int64_t r = 0; r + 1 < rows; ++r) requests.push_back({0, -1, r * 137 % 650, r * room, {}});

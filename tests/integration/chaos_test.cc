@@ -154,7 +154,7 @@ void KillSomewhere(pid_t child, const fs::path& run, SplitMix64* random) {
       if (ended.si_pid != 0) return;
       ::usleep(300);
     }
-    ::usleep(static_cast<useconds_t>(random->Below(2 * 1000 * kDelayMs)));
+    ::usleep(static_cast<useconds_t>(random->Below(uint64_t{2} * 1000 * kDelayMs)));
   }
   ::kill(child, SIGKILL);
 }
