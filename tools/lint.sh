@@ -39,7 +39,8 @@ run_tidy() {
 
 lint_tidy() {
   local base=${DAVINCI_BASE:-}
-  [[ -n $base ]] || base=$(git merge-base HEAD origin/main 2>/dev/null || git rev-parse HEAD~1)
+  # A new branch, and one that was pushed by force, name no commit of this history.
+  git cat-file -e "$base^{commit}" 2>/dev/null || base=$(git merge-base HEAD origin/main 2>/dev/null || git rev-parse HEAD~1)
   run_tidy --base "$base"
 }
 

@@ -1,5 +1,6 @@
 """The checks of tools/ can fail: each is shown a small tree with one planted fault."""
 import json
+import re
 import subprocess
 import sys
 import tempfile
@@ -236,11 +237,33 @@ class Tidy(unittest.TestCase):
             self.assertEqual(tidy.sources_for(["src/m/b.h"], flags, root), ["src/m/b.cc"])
 
 
+class Workflows(unittest.TestCase):
+    def test_each_check_of_lint_runs_in_a_workflow(self):
+        root = TOOLS.parent
+        lint = (root / "tools/lint.sh").read_text()
+        every = set(re.findall(r"^#   tools/lint.sh (.*?)  +default", lint, re.M)[0].replace("[", "").replace("]", "").split())
+        default = set(re.search(r"\|\| set -- (.*)", lint)[1].split())
+        run = set()
+        for workflow in (root / ".github/workflows").glob("*.yml"):
+            text = workflow.read_text()
+            for arguments in re.findall(r"(?:\.ci/lint|tools/lint\.sh)\b(.*)", "\n".join(line for line in text.splitlines() if "run:" in line)):
+                presets = re.search(r"preset: \[(.*)\]", text)
+                run |= set(arguments.replace("${{ matrix.preset }}", presets[1].replace(",", " ") if presets else "").split()) or default
+        self.assertEqual(run, every)
+
+
 class Presets(unittest.TestCase):
     def test_undefined_behaviour_fails_a_sanitized_test(self):
         presets = json.loads((TOOLS.parent / "CMakePresets.json").read_text())["testPresets"]
         asan = next(preset for preset in presets if preset["name"] == "asan")
         self.assertIn("halt_on_error=1", asan["environment"]["UBSAN_OPTIONS"])
+
+    def test_sanitized_presets_run_the_threads_of_a_run(self):
+        presets = json.loads((TOOLS.parent / "CMakePresets.json").read_text())["testPresets"]
+        for preset in presets:
+            if preset["name"] in ("asan", "tsan"):
+                self.assertTrue(re.match(preset["filter"]["include"]["label"], "integration_scripted"))
+        self.assertIn("PROPERTIES LABELS integration_scripted ", (TOOLS.parent / "tests/integration/CMakeLists.txt").read_text())
 
 
 if __name__ == "__main__":
