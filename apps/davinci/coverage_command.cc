@@ -105,7 +105,10 @@ class CoverageRun {
       const auto without = expert::ShapesWithout(*imported, variants.front().candidate);
       row["shapes"] = {{"named", imported->shapes.size()},
                        {"own_kernels", imported->shapes.size() - without.size()},
-                       {"without", without}};
+                       {"without", without},
+                       {"symbols", Symbols(variants.front().candidate)}};
+      if (variants.front().candidate.symbols.empty())
+        row["shapes"]["no_symbols"] = imported->why_not_symbolic;
     }
     row["candidates"] = json::array();
     for (const expert::Variant& variant : variants) {
@@ -127,6 +130,13 @@ class CoverageRun {
       row["candidates"].push_back(std::move(candidate));
     }
     return row;
+  }
+
+  static json Symbols(const teacher::Candidate& candidate) {
+    json symbols = json::array();
+    for (const teacher::SymbolicSize& size : candidate.symbols)
+      symbols.push_back({{"size", size.place}, {"from", size.least}, {"to", size.most}});
+    return symbols;
   }
 
   static json WorkBody(const teacher::Work& work) {
@@ -163,6 +173,9 @@ class CoverageRun {
                     shapes.at("own_kernels").get<size_t>(), shapes.at("named").get<size_t>(),
                     shapes.at("own_kernels") == 1 ? "has" : "have");
     for (const json& why : shapes.at("without")) text += ", not " + why.get<std::string>();
+    for (const json& symbol : shapes.at("symbols"))
+      text += fmt::format(", {} may be {} to {}", symbol.at("size").get<std::string>(),
+                          symbol.at("from").get<int64_t>(), symbol.at("to").get<int64_t>());
     return text;
   }
 

@@ -7,7 +7,7 @@ import weakref
 import torch
 from torch.overrides import TorchFunctionMode, resolve_name
 
-from davinci_worker import attention_parts, configuration
+from davinci_worker import attention_parts, configuration, sizes
 from davinci_worker.graph_changes import Changes
 from davinci_worker.graph_refusal import Kept, Untraceable, users_line
 from davinci_worker.graph_text import CallText, accessor, name_of_operator
@@ -235,7 +235,7 @@ class Recorder(TorchFunctionMode):
             text, member = self.texts.call(name, args, kwargs, reads, func)
         if member in ("view", "reshape", "flatten", "unflatten", "expand", "view_as", "reshape_as", "ravel") and isinstance(result, torch.Tensor) \
                 and not any(isinstance(a, torch.dtype) for a in args):
-            shape = ", ".join(map(str, result.shape)) or "()"
+            shape = ", ".join(map(sizes.marked, result.shape)) or "()"
             reads = reads[:1]
             text, member = (f"{{0}}.expand({shape})", "expand") if member == "expand" else (f"{{0}}.reshape({shape})", "reshape")
         given = self.results(result, reads, list(leaves((args, kwargs))))

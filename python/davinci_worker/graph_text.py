@@ -5,6 +5,7 @@ import math
 
 import torch
 
+from davinci_worker import sizes
 from davinci_worker.graph_refusal import Untraceable, users_line
 
 _BINARY = {"__add__": "+", "__sub__": "-", "__mul__": "*", "__truediv__": "/", "__floordiv__": "//", "__mod__": "%", "__pow__": "**",
@@ -56,6 +57,8 @@ class CallText:
             return repr(value).replace("{", "{{").replace("}", "}}") if isinstance(value, str) else repr(value)
         if type(value) is int:
             return repr(value)
+        if isinstance(value, torch.SymInt):
+            return sizes.marked(value)
         if isinstance(value, float):
             if math.isfinite(value):
                 return repr(float(value))

@@ -2,6 +2,7 @@
 
 import torch
 
+from davinci_worker import sizes
 from davinci_worker.graph_refusal import Untraceable
 
 
@@ -40,7 +41,7 @@ def described(tensor, device):
         kind = f"sparse {kind}"
     elif device is not None and tensor.device.type != device:
         kind = f"{tensor.device.type} {kind}"
-    return {"shape": list(tensor.shape), "dtype": kind}
+    return {"shape": [sizes.of(size) for size in tensor.shape], "dtype": kind}
 
 
 def same_storage(a, b):

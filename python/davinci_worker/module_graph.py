@@ -47,8 +47,9 @@ def _result_text(value, outputs, recorder):
     raise Untraceable(f"forward returns a {kind}")
 
 
-def record(model, args, kwargs, kept, scope, built):
-    """One forward: (graph without what belongs to the task file, the attributes that it reads)."""
+def record(model, args, kwargs, kept, scope, built, orders=None):
+    """One forward: (graph without what belongs to the task file, the attributes that it reads). ``orders``: of its inputs' axes in memory, where
+    their strides do not say it."""
     recorder = Recorder(model, kept, {id(v): k for k, v in scope.items() if isinstance(v, torch.Tensor)}, built)
     recorder.scope = scope
     forward = model.forward if isinstance(model, torch.nn.Module) else model
@@ -66,7 +67,8 @@ def record(model, args, kwargs, kept, scope, built):
                 raise Untraceable("one tensor is passed as two arguments")
             index = recorder.add_input(tensor)
             recorder.inputs.add(index)
-            inputs.append({"id": index, "text": name + suffix, "order": _order_in_memory(tensor)})
+            order = _order_in_memory(tensor) if orders is None else orders[len(inputs)]
+            inputs.append({"id": index, "text": name + suffix, "order": order})
     with torch.no_grad(), recorder.attributes, Modules(recorder), recorder:
         result = recorder.enter(model, type(model).__call__, args, kwargs) if not recorder.enters(model) else model(*args, **kwargs)
     recorder.check_state()
@@ -85,7 +87,7 @@ def _order_in_memory(tensor):
     return order if tensor.permute(order).is_contiguous() else []
 
 
-def _prune(graph):
+def prune(graph):
     """Leaves out calls whose results nothing reads."""
     needed, calls = set(graph["outputs"]), []
     for call in reversed(graph["calls"]):
@@ -165,7 +167,7 @@ def graph_of(model, args, kwargs, scope, fresh, built):
             kept.add(error.path)
             why.append({"module": error.path, "why": str(error)})
             model, args, kwargs = fresh()
-    _prune(graph)
+    prune(graph)
     graph["kept"] = why
     traced = args, kwargs
     other, args, kwargs = fresh()

@@ -5,11 +5,11 @@ import itertools
 
 import torch
 
-from davinci_worker import live_structure, module_graph, packing, published, source, task_source
+from davinci_worker import live_structure, module_graph, packing, published, source, symbolic_graph, task_source
 
 
-def graph(reference, seed, variant):
-    """module_graph.graph_of a reference, with what a candidate keeps of its file; {"untraceable": why} where that cannot be said."""
+def _drawing(reference, seed, variant):
+    """(an instance, what draws arguments for it, what gives a copy of it with arguments)"""
     built, draws = reference.instance(variant), itertools.count(seed)
 
     def drawn():
@@ -19,6 +19,25 @@ def graph(reference, seed, variant):
     def fresh():
         return copy.deepcopy(built.model), *drawn()
 
+    return built, drawn, fresh
+
+
+def symbolic(reference, seed, graphs):
+    """symbolic_graph.graph_of a reference whose graphs at each of its shapes are known, by variant."""
+    if "untraceable" in graphs.get(0, {"untraceable"}) or len(graphs) < 2:
+        return {"untraceable": "the module was traced at no two shapes"}
+    built, _, fresh = _drawing(reference, seed, 0)
+    if isinstance(built.model, source.Function):
+        return {"untraceable": "it is a function"}
+    try:
+        return symbolic_graph.graph_of(graphs, fresh, vars(reference.module), built.model)
+    except module_graph.Untraceable as error:
+        return {"untraceable": str(error)}
+
+
+def graph(reference, seed, variant):
+    """module_graph.graph_of a reference, with what a candidate keeps of its file; {"untraceable": why} where that cannot be said."""
+    built, drawn, fresh = _drawing(reference, seed, variant)
     entry = getattr(reference.module, reference.spec.get("entry") or "", None)
     try:
         if not isinstance(built.model, source.Function) and not isinstance(entry, type):

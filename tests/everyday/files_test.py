@@ -132,7 +132,10 @@ class Files(unittest.TestCase):
         inputs = [part for rows in (256, 7) for part in ("--inputs", f"torch.randn({rows}, 64), shift={{'by': torch.randn(64)}}")]
         done = subprocess.run([self.davinci, "--python", sys.executable, "coverage", "project/net.py:Net", "--init", "64", *inputs, "-t", "cpu", "--json"],
                               text=True, env=dict(os.environ, PYTHONPATH=str(self.here / "lib")), cwd=self.here, capture_output=True)
-        self.assertEqual(json.loads(done.stdout)["tasks"][0]["shapes"], {"named": 1, "own_kernels": 1, "without": []}, done.stdout)
+        shapes = json.loads(done.stdout)["tasks"][0]["shapes"]
+        self.assertEqual((shapes["named"], shapes["own_kernels"], shapes["without"]), (1, 1, []), done.stdout)
+        (rows,) = shapes["symbols"]  # one text serves both, and others
+        self.assertEqual((rows["size"], rows["from"] <= 7, rows["to"] > 256), ("x.shape[0]", True, True), done.stdout)
         verdict = self.judge("-r", "project/net.py:Net", "--init", "64", *inputs, "-c", "project/candidate.py")
         self.assertEqual((verdict["status"], verdict["correct"]), ("ok", True), verdict.get("message"))
 

@@ -140,7 +140,8 @@ class ShapesTest(unittest.TestCase):
         (self.folder / "net.toml").write_text("".join(
             "[[variants]]\n" + "".join(f"{name} = {value}\n" for name, value in sizes.items()) for sizes in SHAPES[1:]))
         found = json.loads(self.davinci("coverage", "net.py", "-t", "cpu", "--json").stdout)["tasks"][0]
-        self.assertEqual(found["shapes"], {"named": 2, "own_kernels": 2, "without": []})
+        self.assertEqual({key: found["shapes"][key] for key in ("named", "own_kernels", "without")}, {"named": 2, "own_kernels": 2, "without": []})
+        self.assertEqual([size["size"] for size in found["shapes"]["symbols"]], ["x.shape[0]"])
 
 
 if __name__ == "__main__":

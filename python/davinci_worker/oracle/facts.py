@@ -10,15 +10,17 @@ from davinci_worker.reference import Reference
 
 
 class Facts:
-    """Holds no state of its own: facts follow from the reference and inputs drawn for the question."""
+    """Holds no state of its own but graphs that were asked for: facts follow from the reference and inputs drawn for the question."""
 
     def __init__(self, reference: Reference, draws: Draws, truth: Truth, comparator: Comparator) -> None:
         self._reference = reference
         self._draws = draws
         self._truth = truth
         self._comparator = comparator
+        self._graphs: dict[int, Message] = {}  # by variant
 
     def load(self, spec: Message) -> Message:
+        self._graphs.clear()
         self._draws.forget_task()
         return self._reference.load(spec)
 
@@ -29,7 +31,13 @@ class Facts:
 
     def graph(self, asked: Seeded) -> Message:
         """What the reference computes, as calls of PyTorch (module_graph.py); {"untraceable": why} where that cannot be said."""
-        return reference_graph.graph(self._reference, asked.seed, asked.variant)
+        found = reference_graph.graph(self._reference, asked.seed, asked.variant)
+        self._graphs[asked.variant] = found
+        return found
+
+    def symbolic_graph(self, asked: Seeded) -> Message:
+        """The same with symbols for the sizes in which the graphs that were asked for differ (symbolic_graph.py)."""
+        return reference_graph.symbolic(self._reference, asked.seed, self._graphs)
 
     def reweigh(self, asked: Reweigh) -> ExportedState | Unchanged:
         """Draws new parameters (and, with ``buffers``, floating buffers) around those of the start and exports them as

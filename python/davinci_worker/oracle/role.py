@@ -53,6 +53,7 @@ class Oracle:
             "load": (dict, self.facts.load),
             "describe": (m.Seeded, self.facts.describe),
             "graph": (m.Seeded, self.facts.graph),
+            "symbolic_graph": (m.Seeded, self.facts.symbolic_graph),
             "reweigh": (m.Reweigh, self.facts.reweigh),
             "state": (m.State, self.facts.state),
             "unread": (m.Seeded, self.facts.unread),

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cctype>
 #include <utility>
 
 #include "davinci/base/json_text.h"
@@ -62,6 +63,12 @@ const std::pair<const char*, teacher::LaunchSettings> kLaunches[] = {
     {"larger tiles", {1, 1, 2, 1}},    {"threads for less", {1, 1, 1, 0.125}}};
 constexpr size_t kMostLaunches = 2;
 constexpr size_t kLeastForLaunches = 3;
+// Doublings of sizes that are symbols, for which one text is looked for.
+constexpr int kMostDoublings = 20;
+// Halvings of the steps to the size that has another text.
+constexpr int kBisections = 6;
+// Growth, over the shapes of a task, of a size that no kernel of Triton holds in a tile.
+constexpr int64_t kMostGrowth = 64;
 
 // "ROWS=1023, COLS=77" of the globals that a shape sets.
 std::string ShapeName(const nlohmann::json& globals) {
@@ -117,16 +124,152 @@ Result<ExpertTask> Expert::Import(const nlohmann::json& traced, const task::Task
     else
       shape.why = graph.status().message();
   }
+  if (const auto symbolic = traced.find("symbolic"); symbolic != traced.end()) {
+    const auto one = import::ParseTracedModule(*symbolic);
+    const auto graph = one.ok() ? import::ImportGraph(*one, name) : one.status();
+    if (graph.ok() && !one->symbols.empty())
+      imported.symbolic = {*one, name};
+    else
+      imported.why_not_symbolic = graph.status().message();
+  }
   return imported;
+}
+
+namespace {
+
+// Does the shape that is served in this place lie between the bounds?
+bool LiesWithin(const import::TracedModule& module, size_t served,
+                const std::vector<int64_t>& least, const std::vector<int64_t>& most) {
+  for (size_t i = 0; i < module.symbols.size(); ++i) {
+    const int64_t size = module.symbols[i].named[served];
+    if (size < least[i] || size > most[i]) return false;
+  }
+  return true;
+}
+
+// Does a launch in Triton have the size in a constant, "BLOCK=1 << (x.shape[0] - 1).bit_length()"?
+// Others do not change what a kernel needs of a multiprocessor.
+bool IsHeldByTile(std::string_view source, std::string_view place) {
+  for (size_t at = source.find(place); at != std::string_view::npos;
+       at = source.find(place, at + 1)) {
+    int depth = 0;
+    size_t begin = at;
+    for (; begin > 0 && source[begin - 1] != '\n'; --begin) {
+      const char c = source[begin - 1];
+      if (c == ')' || c == ']') ++depth;
+      if (c == '(' || c == '[') depth = std::max(0, depth - 1);
+      if (c == ',' && depth == 0) break;
+    }
+    while (source[begin] == ' ') ++begin;
+    size_t end = begin;
+    while (std::isupper(static_cast<unsigned char>(source[end])) != 0) ++end;
+    if (end > begin && source[end] == '=') return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+std::optional<Expert::Bounded> Expert::Bound(const ExpertTask::Symbolic& symbolic,
+                                             teacher::Language language,
+                                             const teacher::RuleSet& rules,
+                                             const teacher::LaunchSettings& launch) const {
+  const auto& symbols = symbolic.module.symbols;
+  const auto text = [&](const std::vector<int64_t>& values) -> std::string {
+    const auto module = import::AtSizes(symbolic.module, values);
+    if (!module) return "";
+    const auto made = import::ImportGraph(*module, symbolic.name);
+    if (!made.ok()) return "";
+    const auto written =
+        teacher_.Write(made->graph, made->task, language, rules, ReplyForm::kFile, launch);
+    return written.ok() && written->own_kernels > 0 ? written->source : "";
+  };
+  std::vector<int64_t> own;
+  for (const auto& symbol : symbols) own.push_back(symbol.value);
+  const std::string source = text(own);
+  if (source.empty()) return std::nullopt;
+  const bool triton = language == teacher::Language::kTriton;
+  std::vector<bool> decides;
+  for (const auto& symbol : symbols)
+    decides.push_back(!triton || IsHeldByTile(source, symbol.place));
+  const auto most = [](const import::TracedSymbol& symbol) {
+    return *std::ranges::max_element(symbol.named);
+  };
+  // What the rules decide by sizes they decide alike between two sizes with one text. These grow
+  // and shrink together.
+  const auto alike = [&](const std::vector<int64_t>& values) { return text(values) == source; };
+  const auto farthest = [&](const std::vector<int64_t>& named, bool grow) {
+    std::vector<int64_t> found = own, beyond = named;
+    for (int step = 0; step < kMostDoublings && alike(beyond); ++step) {
+      found = beyond;
+      for (size_t i = 0; i < symbols.size(); ++i)
+        if (decides[i]) beyond[i] = grow ? 2 * beyond[i] : std::max<int64_t>(2, beyond[i] / 2);
+      if (beyond == found) return found;
+    }
+    for (int step = 0; step < kBisections; ++step) {
+      std::vector<int64_t> middle = found;
+      for (size_t i = 0; i < symbols.size(); ++i) middle[i] += (beyond[i] - found[i]) / 2;
+      (alike(middle) ? found : beyond) = std::move(middle);
+    }
+    return found;
+  };
+  std::vector<int64_t> largest = own, smallest = own;
+  for (size_t i = 0; i < symbols.size(); ++i) {
+    if (!decides[i]) continue;
+    largest[i] = most(symbols[i]);
+    smallest[i] = *std::ranges::min_element(symbols[i].named);
+  }
+  Bounded bounded;
+  bounded.most = farthest(largest, true);
+  bounded.least = triton ? own : farthest(smallest, false);
+  for (size_t i = 0; i < symbols.size(); ++i) {
+    if (triton) bounded.least[i] = 2;  // a smaller tile fits as well
+    if (!decides[i]) bounded.most[i] = most(symbols[i]) * kMostGrowth;
+  }
+  auto graph = import::ImportGraph(symbolic.module, symbolic.name);
+  if (!graph.ok()) return std::nullopt;
+  bounded.imported = std::move(graph).value();
+  for (size_t i = 0; i < symbols.size(); ++i)
+    bounded.imported.task.parts.imported->guard +=
+        fmt::format(" and {} <= {} <= {}", bounded.least[i], symbols[i].place, bounded.most[i]);
+  for (size_t served = 1; served < symbolic.module.serves.size(); ++served)
+    if (LiesWithin(symbolic.module, served, bounded.least, bounded.most))
+      bounded.serves.insert(static_cast<size_t>(symbolic.module.serves[served]) - 1);
+  return bounded;
 }
 
 Result<teacher::Candidate> Expert::Write(const ExpertTask& task, teacher::Language language,
                                          const teacher::RuleSet& rules,
-                                         const teacher::LaunchSettings& launch) const {
-  std::vector<teacher::TaskShape> shapes = {{&task.imported.graph, &task.imported.task}};
-  for (const ExpertTask::Shape& shape : task.shapes)
-    if (shape.imported) shapes.push_back({&shape.imported->graph, &shape.imported->task});
-  return teacher_.WriteShapes(shapes, language, rules, launch);
+                                         const teacher::LaunchSettings& launch, Sizes sizes) const {
+  const auto bounded =
+      task.symbolic ? Bound(*task.symbolic, language, rules, launch) : std::nullopt;
+  const bool first = bounded && sizes == Sizes::kSymbols;
+  std::vector<teacher::TaskShape> shapes;
+  if (first)
+    shapes.push_back({&bounded->imported.graph, &bounded->imported.task});
+  else
+    shapes.push_back({&task.imported.graph, &task.imported.task});
+  const auto served = [&](size_t i) { return first && bounded->serves.contains(i); };
+  for (size_t i = 0; i < task.shapes.size(); ++i)
+    if (task.shapes[i].imported && !served(i))
+      shapes.push_back({&task.shapes[i].imported->graph, &task.shapes[i].imported->task});
+  if (bounded && !first) shapes.push_back({&bounded->imported.graph, &bounded->imported.task});
+  DAVINCI_ASSIGN_OR_RETURN(teacher::Candidate candidate,
+                           teacher_.WriteShapes(shapes, language, rules, launch));
+  if (!bounded) return candidate;
+  const bool with_symbols = first || candidate.shapes.back().why.empty();
+  if (!first) candidate.shapes.pop_back();
+  auto written = candidate.shapes.begin();
+  std::vector<teacher::ShapeKernels> all;
+  for (size_t i = 0; i < task.shapes.size(); ++i)
+    if (task.shapes[i].imported)
+      all.push_back(served(i) ? teacher::ShapeKernels{candidate.own_kernels} : *written++);
+  candidate.shapes = std::move(all);
+  if (with_symbols)
+    for (size_t i = 0; i < bounded->least.size(); ++i)
+      candidate.symbols.push_back(
+          {task.symbolic->module.symbols[i].place, bounded->least[i], bounded->most[i]});
+  return candidate;
 }
 
 std::vector<Variant> Expert::Variants(const ExpertTask& task, Language language, size_t most,
@@ -139,9 +282,9 @@ std::vector<Variant> Expert::Variants(const ExpertTask& task, Language language,
     return variants;
   }
   const auto add = [&](const std::string& name, const teacher::RuleSet& rules,
-                       const teacher::LaunchSettings& launch = {}) {
+                       const teacher::LaunchSettings& launch = {}, Sizes sizes = Sizes::kSymbols) {
     if (variants.size() >= most) return;
-    auto candidate = Write(task, *target, rules, launch);
+    auto candidate = Write(task, *target, rules, launch, sizes);
     if (!candidate.ok()) {
       if (why != nullptr && why->empty()) *why = candidate.status().message();
       return;
@@ -151,10 +294,17 @@ std::vector<Variant> Expert::Variants(const ExpertTask& task, Language language,
       return;
     }
     if (texts.insert(candidate->source).second)
-      variants.push_back({name, language, rules, launch, std::move(candidate).value()});
+      variants.push_back({name, language, rules, launch, sizes, std::move(candidate).value()});
   };
   const auto best = teacher::RuleSet::Of(teacher::Level::kBest, *target);
   add("best", best);
+  if (task.symbolic) {
+    add(variants.empty() ? "best" : "best with sizes as numbers", best, {}, Sizes::kNumbers);
+    // A call that is a kernel's for given sizes alone counts more than the sizes of other calls.
+    if (variants.size() > 1 &&
+        variants[0].candidate.own_kernels < variants[1].candidate.own_kernels)
+      std::swap(variants[0], variants[1]);
+  }
   if (variants.empty()) return variants;
   const teacher::RuleSet used = variants.front().candidate.rules;
   // Launches of the costliest kernel are measured where there is room; most leave the text as it
@@ -176,12 +326,12 @@ std::vector<Variant> Expert::Variants(const ExpertTask& task, Language language,
 std::optional<Variant> Expert::Without(const ExpertTask& task, const Variant& variant,
                                        const std::set<std::string>& rules) const {
   Variant made = {fmt::format("{} without {}", variant.name, fmt::join(rules, ", ")),
-                  variant.language, variant.allowed, variant.launch};
+                  variant.language, variant.allowed, variant.launch, variant.sizes};
   for (const std::string& name : rules)
     if (const auto rule = teacher::RuleNamed(name)) made.allowed.Erase(*rule);
   const auto target = TeacherLanguage(variant.language);
   if (!target) return std::nullopt;
-  auto candidate = Write(task, *target, made.allowed, made.launch);
+  auto candidate = Write(task, *target, made.allowed, made.launch, made.sizes);
   if (!candidate.ok() || candidate->own_kernels == 0) return std::nullopt;
   made.candidate = std::move(candidate).value();
   return made;

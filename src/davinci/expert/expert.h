@@ -22,12 +22,19 @@
 
 namespace davinci::expert {
 
+// What a size is in which the shapes of a task differ.
+enum class Sizes {
+  kSymbols,  // read of the inputs, where the module can be traced so
+  kNumbers   // a number: each shape has kernels of its own; other shapes get those with symbols
+};
+
 // One way to write the kernels of a task.
 struct Variant {
   std::string name;  // "best", "best without compensated_tf32", "better"
   Language language = Language::kTriton;
   teacher::RuleSet allowed = {};  // rules that it may use
   teacher::LaunchSettings launch = {};
+  Sizes sizes = Sizes::kSymbols;
   teacher::Candidate candidate = {};
 };
 
@@ -39,9 +46,16 @@ struct ExpertTask {
     std::optional<import::ImportedTask> imported;
     std::string why;  // it is not: its calls go to the module's own forward
   };
+  // The task with symbols in place of sizes in which its shapes differ.
+  struct Symbolic {
+    import::TracedModule module;
+    import::CandidateName name;
+  };
   import::ImportedTask imported;
   std::vector<import::TracedModule::Kept> kept;  // submodules that stay one call
   std::vector<Shape> shapes;                     // behind the task's own, as the task names them
+  std::optional<Symbolic> symbolic;
+  std::string why_not_symbolic;  // "": there is no further shape
 };
 // Why a candidate leaves a further shape to the module's own forward, for each that it does:
 // "ROWS=1023: …".
@@ -72,7 +86,17 @@ class Expert {
   // The candidate has kernels for each shape.
   Result<teacher::Candidate> Write(const ExpertTask& task, teacher::Language language,
                                    const teacher::RuleSet& rules,
-                                   const teacher::LaunchSettings& launch) const;
+                                   const teacher::LaunchSettings& launch, Sizes sizes) const;
+  // The task with symbols where the rules write one text.
+  struct Bounded {
+    import::ImportedTask imported;  // whose guard has these bounds
+    std::vector<int64_t> least, most;
+    std::set<size_t> serves;  // further shapes within
+  };
+  // Nothing: no kernel of one's own comes of it.
+  std::optional<Bounded> Bound(const ExpertTask::Symbolic& symbolic, teacher::Language language,
+                               const teacher::RuleSet& rules,
+                               const teacher::LaunchSettings& launch) const;
   teacher::Teacher teacher_;
 };
 

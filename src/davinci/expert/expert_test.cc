@@ -219,6 +219,116 @@ TEST(Expert, EachShapeThatATaskNamesHasItsKernels) {
   }
 }
 
+// `document` of 64 rows with its rows as a symbol.
+json WithSymbol(json document, const std::vector<int>& rows, const std::vector<int>& serves) {
+  for (json& value : document["values"])
+    for (json& size : value["shape"])
+      if (size == 64) size = "s0";
+  document["symbols"] = {{{"name", "s0"}, {"values", rows}, {"place", "x.shape[0]"}}};
+  document["serves"] = serves;
+  document["guard"] = "x.dim() == 2 and x.shape[1] == 512";
+  return document;
+}
+
+TEST(Expert, ASymbolServesEveryShapeWithOneText) {
+  const auto expert = Expert::Load(kSynth);
+  ASSERT_TRUE(expert.ok());
+  json document =
+      AtShapes({WithProduct(), WithRows(WithProduct(), 70), WithRows(WithProduct(), 90)});
+  document["symbolic"] = WithSymbol(WithProduct(), {64, 70, 90}, {0, 1, 2});
+  const auto task = expert->Import(document, AtRows({70, 90}));
+  ASSERT_TRUE(task.ok()) << task.status().ToString();
+  ASSERT_TRUE(task->symbolic) << task->why_not_symbolic;
+  for (const Language language : {Language::kCpp, Language::kTriton, Language::kCuda}) {
+    const auto variants = expert->Variants(*task, language, 2);
+    ASSERT_EQ(variants.size(), 2u);
+    const teacher::Candidate& candidate = variants[0].candidate;
+    EXPECT_EQ(Times(candidate.source, "class ModelNew"), 1u) << candidate.source;
+    EXPECT_EQ(Times(candidate.source, "x.shape[1] == 512"), 1u) << candidate.source;
+    ASSERT_EQ(candidate.symbols.size(), 1u);
+    EXPECT_EQ(candidate.symbols[0].place, "x.shape[0]");
+    EXPECT_LE(candidate.symbols[0].least, 64);
+    EXPECT_GE(candidate.symbols[0].most, 90);
+    EXPECT_EQ(
+        Times(candidate.source, fmt::format("{} <= x.shape[0] <= {}", candidate.symbols[0].least,
+                                            candidate.symbols[0].most)),
+        1u)
+        << candidate.source;
+    EXPECT_EQ(candidate.shapes.size(), 2u);
+    EXPECT_TRUE(ShapesWithout(*task, candidate).empty());
+    // The other way: each shape by itself, and one text for the others behind them.
+    EXPECT_EQ(variants[1].sizes, Sizes::kNumbers);
+    EXPECT_EQ(Times(variants[1].candidate.source, "class ModelNew"), 4u);
+    EXPECT_EQ(variants[1].candidate.symbols.size(), 1u);
+  }
+}
+
+TEST(Expert, AShapeThatSymbolsDoNotServeHasItsOwnKernels) {
+  const auto expert = Expert::Load(kSynth);
+  ASSERT_TRUE(expert.ok());
+  json document =
+      AtShapes({WithProduct(), WithRows(WithProduct(), 70), WithRows(WithProduct(), 90)});
+  document["symbolic"] = WithSymbol(WithProduct(), {64, 90}, {0, 2});
+  const auto task = expert->Import(document, AtRows({70, 90}));
+  ASSERT_TRUE(task.ok()) << task.status().ToString();
+  const auto variants = expert->Variants(*task, Language::kCpp, 1);
+  ASSERT_FALSE(variants.empty());
+  EXPECT_EQ(Times(variants[0].candidate.source, "if not (x.shape == (70, 512)):"), 1u);
+  EXPECT_EQ(Times(variants[0].candidate.source, "if not (x.shape == (90, 512)):"), 0u);
+  EXPECT_EQ(variants[0].candidate.shapes.size(), 2u);
+}
+
+TEST(Expert, WithoutSymbolsEachShapeIsByItself) {
+  const auto expert = Expert::Load(kSynth);
+  ASSERT_TRUE(expert.ok());
+  json document = AtShapes({WithProduct(), WithRows(WithProduct(), 70)});
+  document["symbolic"] = {{"untraceable", "forward needs x.shape[0] as a number"}};
+  const auto task = expert->Import(document, AtRows({70}));
+  ASSERT_TRUE(task.ok()) << task.status().ToString();
+  EXPECT_FALSE(task->symbolic);
+  EXPECT_EQ(task->why_not_symbolic, "forward needs x.shape[0] as a number");
+  const auto variants = expert->Variants(*task, Language::kCpp, 1);
+  ASSERT_FALSE(variants.empty());
+  EXPECT_EQ(Times(variants[0].candidate.source, "class ModelNew"), 2u);
+}
+
+// What is made once for a device, and a graph of launches, are of one shape.
+TEST(Expert, NothingThatDependsOnASymbolIsKept) {
+  const auto expert = Expert::Load(kSynth);
+  ASSERT_TRUE(expert.ok());
+  json document = Traced();
+  document["values"] = json::array();
+  for (int i = 0; i < 3; ++i)
+    document["values"].push_back({{"shape", {64, 512}}, {"dtype", "float32"}});
+  document["values"].push_back({{"shape", {64, 1}}, {"dtype", "float32"}});
+  document["values"].push_back({{"shape", {64, 512}}, {"dtype", "float32"}});
+  json symbolic = WithSymbol(document, {64, 70}, {0, 1});
+  symbolic["calls"].push_back(
+      Call("torch.special.i0(torch.rand(\u27e6s0\u27e7, 1, device={0}.device))", "i0", {0}, 3));
+  symbolic["calls"].push_back(Call("{0} * {1}", "mul", {2, 3}, 4));
+  symbolic["outputs"] = {4};
+  document["calls"].push_back(
+      Call("torch.special.i0(torch.rand(64, 1, device={0}.device))", "i0", {0}, 3));
+  document["calls"].push_back(Call("{0} * {1}", "mul", {2, 3}, 4));
+  document["outputs"] = {4};
+  json other = WithRows(document, 70);
+  other["calls"][1]["text"] = "torch.special.i0(torch.rand(70, 1, device={0}.device))";
+  document["shapes"] = json::array({other});
+  document["symbolic"] = symbolic;
+  const auto task = expert->Import(document, AtRows({70}));
+  ASSERT_TRUE(task.ok()) << task.status().ToString();
+  ASSERT_TRUE(task->symbolic) << task->why_not_symbolic;
+  const auto variants = expert->Variants(*task, Language::kTriton, 1);
+  ASSERT_FALSE(variants.empty());
+  const std::string& source = variants[0].candidate.source;
+  EXPECT_EQ(Times(source, "kernel_constants"), 0u) << source;
+  EXPECT_EQ(Times(source, "torch.rand(x.shape[0], 1, device=x.device)"), 1u) << source;
+  if (Times(source, "def kernel_replay") > 0) {
+    EXPECT_EQ(Times(source, "if self._replay_shapes != [x.shape, ]:"), 1u) << source;
+    EXPECT_EQ(Times(source, "if [x.shape, *self.kernel_places()] != self._replay_key:"), 1u);
+  }
+}
+
 TEST(Expert, ATransposedInputIsReducedAsItLies) {
   const auto expert = Expert::Load(kSynth);
   ASSERT_TRUE(expert.ok());

@@ -46,6 +46,10 @@ class Importer {
     graph.precision = MainPrecision(module_);
     graph.mode = module_.training ? "train" : "eval";
     graph.scopes.emplace_back();
+    for (const TracedSymbol& symbol : module_.symbols) {
+      const int64_t value = symbol.value;
+      symbols_.push_back(graph.dims.Symbol("", symbol.name, 1, {value, value, value}));
+    }
     for (const TracedValue& value : module_.values) AddValue(value);
     synth::ClassParts& parts = made_.task.parts;
     synth::ImportedParts imported;
@@ -79,6 +83,7 @@ class Importer {
     imported.base = name.entry;
     imported.defined = name.defined;
     imported.signature = module_.signature;
+    for (const TracedSymbol& symbol : module_.symbols) imported.symbols.push_back(symbol.place);
     imported.result = module_.result;
     parts.imported = std::move(imported);
     if (parts.inputs.empty()) return InvalidArgument("forward gets no tensor");
@@ -88,10 +93,38 @@ class Importer {
   }
 
  private:
+  synth::DimId DimOf(const SizeExpression& size) {
+    synth::DimTable& dims = made_.graph.dims;
+    synth::DimId sum = dims.Constant(0);
+    for (const bool subtracted : {false, true})
+      for (const SizeTerm& term : size) {
+        if ((term.factor < 0) != subtracted) continue;
+        synth::DimId product = dims.Constant(std::abs(term.factor));
+        for (const size_t symbol : term.symbols)
+          product = dims.IsConstant(product, 1) ? symbols_[symbol]
+                                                : dims.Binary('*', product, symbols_[symbol]);
+        sum = !subtracted && dims.IsConstant(sum, 0)
+                  ? product
+                  : dims.Binary(subtracted ? '-' : '+', sum, product);
+      }
+    return sum;
+  }
+
+  // Sizes become the graph's.
+  std::string FormOf(const TracedCall& call) {
+    if (module_.symbols.empty()) return call.text;
+    return WithSizes(
+               call.text, module_.symbols,
+               [&](const SizeExpression& size) { return fmt::format("{{dim:{}}}", DimOf(size)); })
+        .value_or("");
+  }
+
   void AddValue(const TracedValue& traced) {
     synth::Graph& graph = made_.graph;
     synth::Value value;
-    for (const int64_t size : traced.shape) value.shape.push_back(graph.dims.Constant(size));
+    for (size_t axis = 0; axis < traced.shape.size(); ++axis)
+      value.shape.push_back(traced.sizes.empty() ? graph.dims.Constant(traced.shape[axis])
+                                                 : DimOf(traced.sizes[axis]));
     if (traced.dtype == "int64") {
       value.dtype = DType::kIndex;
     } else if (traced.dtype == "bool") {
@@ -131,7 +164,7 @@ class Importer {
     node.transfers = Transfers(call);
     node.effect = call.effect;
     synth::NodeText text;
-    text.form = call.text;
+    text.form = FormOf(call);
     const auto index = static_cast<int32_t>(graph.nodes.size());
     for (const int read : call.reads) {
       node.inputs.push_back(read);
@@ -150,6 +183,7 @@ class Importer {
   }
 
   const TracedModule& module_;
+  std::vector<synth::DimId> symbols_;
   ImportedTask made_;
 };
 

@@ -141,6 +141,63 @@ Status ReadNames(const json& list, size_t num_values, bool weights, std::set<int
   return Status::Ok();
 }
 
+Status ReadSymbols(const json& document, TracedModule* module) {
+  if (!document.is_object() || !document.contains("symbols")) return Status::Ok();
+  Reader reader(document);
+  for (const json& item : reader.List("symbols", kMostAxes)) {
+    Reader part(item);
+    TracedSymbol symbol;
+    symbol.name = part.Text("name", 40);
+    symbol.place = part.Text("place");
+    for (const json& value : part.List("values")) {
+      symbol.named.push_back(value.is_number_integer() ? value.get<int64_t>() : 0);
+      if (symbol.named.back() < 2 || symbol.named.back() > kMostElements) part.Wrong("values");
+    }
+    if (symbol.named.empty()) part.Wrong("values");
+    DAVINCI_RETURN_IF_ERROR(part.Finish());
+    symbol.value = symbol.named[0];
+    module->symbols.push_back(std::move(symbol));
+  }
+  for (const json& variant : reader.List("serves"))
+    module->serves.push_back(variant.is_number_integer() ? variant.get<int>() : -1);
+  for (const TracedSymbol& symbol : module->symbols)
+    if (symbol.named.size() != module->serves.size()) reader.Wrong("serves");
+  if (module->serves.empty() || module->serves[0] != 0) reader.Wrong("serves");
+  return reader.Finish();
+}
+
+// The sizes of a tensor for the symbols' values; false: it has too many elements.
+bool CountSizes(const std::vector<SizeExpression>& sizes, const std::vector<TracedSymbol>& symbols,
+                std::vector<int64_t>* shape) {
+  shape->clear();
+  int64_t elements = 1;
+  for (const SizeExpression& size : sizes) {
+    const auto number = SizeAt(size, symbols);
+    if (!number || *number < 0 || (*number > 0 && elements > kMostElements / *number)) return false;
+    elements *= *number;
+    shape->push_back(*number);
+  }
+  return true;
+}
+
+Status ReadValue(const json& item, const std::vector<TracedSymbol>& symbols, TracedValue* value) {
+  Reader reader(item);
+  value->dtype = reader.Text("dtype", 40);
+  bool symbolic = false;
+  for (const json& size : reader.List("shape", kMostAxes)) {
+    std::optional<SizeExpression> expression;
+    if (size.is_number_integer()) expression = {SizeTerm{size.get<int64_t>(), {}}};
+    if (size.is_string() && !symbols.empty())
+      expression = ParseSize(size.get_ref<const std::string&>(), symbols);
+    symbolic = symbolic || size.is_string();
+    if (!expression) reader.Wrong("shape");
+    value->sizes.push_back(expression.value_or(SizeExpression()));
+  }
+  if (!CountSizes(value->sizes, symbols, &value->shape)) reader.Wrong("shape");
+  if (!symbolic) value->sizes.clear();
+  return reader.Finish();
+}
+
 Status ReadCall(const json& item, size_t num_values, std::set<int>* defined, TracedCall* call) {
   Reader reader(item);
   call->text = reader.Text("text");
@@ -179,25 +236,10 @@ Result<TracedModule> ParseTracedModule(const json& document) {
                                : "it cannot be traced");
   Reader reader(document);
   TracedModule module;
+  DAVINCI_RETURN_IF_ERROR(ReadSymbols(document, &module));
   for (const json& item : reader.List("values")) {
-    Reader part(item);
     TracedValue value;
-    value.dtype = part.Text("dtype", 40);
-    int64_t elements = 1;
-    for (const json& size : part.List("shape", kMostAxes)) {
-      if (!size.is_number_integer() || size.get<int64_t>() < 0 ||
-          size.get<int64_t>() > kMostElements) {
-        part.Wrong("shape");
-        break;
-      }
-      value.shape.push_back(size.get<int64_t>());
-      if (value.shape.back() > 0 && elements > kMostElements / value.shape.back()) {
-        part.Wrong("shape");
-        break;
-      }
-      elements *= value.shape.back();
-    }
-    DAVINCI_RETURN_IF_ERROR(part.Finish());
+    DAVINCI_RETURN_IF_ERROR(ReadValue(item, module.symbols, &value));
     module.values.push_back(std::move(value));
   }
   const size_t count = module.values.size();
@@ -217,6 +259,9 @@ Result<TracedModule> ParseTracedModule(const json& document) {
   for (const json& item : reader.List("calls")) {
     TracedCall call;
     DAVINCI_RETURN_IF_ERROR(ReadCall(item, count, &defined, &call));
+    if (!module.symbols.empty() &&
+        !WithSizes(call.text, module.symbols, [](const SizeExpression&) { return ""; }))
+      return Internal("the traced module: a text names sizes that no input has");
     module.calls.push_back(std::move(call));
   }
   module.outputs = reader.Indices("outputs", count);
@@ -243,6 +288,14 @@ Result<TracedModule> ParseTracedModule(const json& document) {
       return Internal("the traced module: an output that nothing computes");
   if (!PlaceholdersFit(module.result, module.outputs.size()))
     return Internal("the traced module: the result names outputs that are not there");
+  return module;
+}
+
+std::optional<TracedModule> AtSizes(TracedModule module, const std::vector<int64_t>& values) {
+  for (size_t i = 0; i < module.symbols.size(); ++i) module.symbols[i].value = values[i];
+  for (TracedValue& value : module.values)
+    if (!value.sizes.empty() && !CountSizes(value.sizes, module.symbols, &value.shape))
+      return std::nullopt;
   return module;
 }
 

@@ -6,10 +6,12 @@
 #include <cstdint>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "davinci/base/status.h"
+#include "davinci/import/size_expression.h"
 
 namespace davinci::import {
 
@@ -18,8 +20,9 @@ inline constexpr size_t kMostTextBytes = 4'000;
 inline constexpr size_t kMostSourceBytes = 4u << 20;
 
 struct TracedValue {
-  std::vector<int64_t> shape;
-  std::string dtype;  // "float32"
+  std::vector<int64_t> shape;         // where sizes are symbols: for their values
+  std::vector<SizeExpression> sizes;  // of each axis; empty: all are numbers
+  std::string dtype;                  // "float32"
 };
 
 // An input or a weight: a tensor with a name in Python.
@@ -65,7 +68,13 @@ struct TracedModule {
     std::string module, why;
   };
   std::vector<Kept> kept;  // submodules that stay one call
+  // What sizes and texts name; empty: they hold for one shape.
+  std::vector<TracedSymbol> symbols;
+  std::vector<int> serves;  // shapes of the task, 0 is its own, that it holds for
 };
+
+// The module with other values of its symbols; nothing: one of its tensors would be too large.
+std::optional<TracedModule> AtSizes(TracedModule module, const std::vector<int64_t>& values);
 
 // kInvalidArgument: the tracer's own refusal, one line with the place; kInternal: JSON that no
 // tracer of ours writes.

@@ -57,6 +57,52 @@ TEST(TracedModule, ATextReadsOnlyWhatItsCallReads) {
   }
 }
 
+// Relu() with its rows as a symbol.
+json WithSymbol() {
+  json document = Relu();
+  for (json& value : document["values"])
+    if (value["shape"].size() == 2) value["shape"][0] = "s0";
+  document["symbols"] = {{{"name", "s0"}, {"values", {4, 9}}, {"place", "x.shape[0]"}}};
+  document["serves"] = {0, 2};
+  document["calls"][1]["text"] = "{0}.double() + \u27e62*s0 - 1\u27e7";
+  return document;
+}
+
+TEST(TracedModule, SizesMayBeSymbols) {
+  const auto module = ParseTracedModule(WithSymbol());
+  ASSERT_TRUE(module.ok()) << module.status().ToString();
+  EXPECT_EQ(module->values[2].shape, (std::vector<int64_t>{4, 8}));
+  EXPECT_EQ(module->serves, (std::vector<int>{0, 2}));
+  const auto larger = AtSizes(*module, {100});
+  ASSERT_TRUE(larger);
+  EXPECT_EQ(larger->values[2].shape, (std::vector<int64_t>{100, 8}));
+  EXPECT_FALSE(AtSizes(*module, {int64_t{1} << 40}));
+  const auto made = ImportGraph(*module, {"Model", "ModelNew"});
+  ASSERT_TRUE(made.ok());
+  const synth::Graph& graph = made->graph;
+  EXPECT_EQ(graph.dims[graph.values[2].shape[0]].kind, synth::Dim::Kind::kSymbol);
+  EXPECT_TRUE(graph.dims.IsConstant(graph.values[2].shape[1], 8));
+  EXPECT_TRUE(made->task.parts.nodes[1].form.starts_with("{0}.double() + {dim:"));
+  EXPECT_EQ(made->task.parts.imported->symbols, (std::vector<std::string>{"x.shape[0]"}));
+}
+
+TEST(TracedModule, SymbolsAreChecked) {
+  const auto parses = [](const auto& change) {
+    json document = WithSymbol();
+    change(document);
+    return ParseTracedModule(document).ok();
+  };
+  EXPECT_TRUE(parses([](json&) {}));
+  EXPECT_FALSE(parses([](json& d) { d["values"][0]["shape"][0] = "s1"; }));
+  EXPECT_FALSE(parses([](json& d) { d["values"][0]["shape"][0] = "s0 - 5"; }));
+  EXPECT_FALSE(parses([](json& d) { d["calls"][0]["text"] = "{0} + \u27e6s7\u27e7"; }));
+  EXPECT_FALSE(parses([](json& d) { d["symbols"][0]["values"] = {1, 9}; }));
+  EXPECT_FALSE(parses([](json& d) { d["symbols"][0]["values"] = {4}; }));
+  EXPECT_FALSE(parses([](json& d) { d["serves"] = {1, 2}; }));
+  EXPECT_FALSE(parses([](json& d) { d.erase("serves"); }));
+  EXPECT_FALSE(parses([](json& d) { d["values"][0]["shape"][0] = "s0*s0*s0*s0*s0*1000000000"; }));
+}
+
 TEST(TracedModule, SizesAreBounded) {
   for (const json& shape : {json{-1}, json{"4"}, json{1e6}, json{1 << 30, 1 << 30}}) {
     json document = Relu();

@@ -46,6 +46,9 @@ struct ImportedParts {
   // When the kernels are the answer, and what is it where they are not.
   std::string guard, fallback;
   std::string first_lines;  // of forward: names for tensors within its arguments
+  // Python texts of sizes that are symbols, read when forward runs; empty: the text is of one
+  // shape.
+  std::vector<std::string> symbols = {};
   // True where the user's file has one of these names, which a candidate's methods must not take.
   bool Names(std::initializer_list<std::string_view> names) const {
     return std::any_of(names.begin(), names.end(),

@@ -49,6 +49,11 @@ Result<json> TraceTask(Trial& trial) {
     shapes.push_back(further.ok() ? further->ok
                                   : json{{"untraceable", further.status().message()}});
   }
+  if (shapes.empty()) return answer.ok;
+  const auto symbolic =
+      trial.session->oracle->Ask({{"op", "symbolic_graph"}, {"seed", trial.secret.Next() >> 1}});
+  answer.ok["symbolic"] =
+      symbolic.ok() ? symbolic->ok : json{{"untraceable", symbolic.status().message()}};
   return answer.ok;
 }
 

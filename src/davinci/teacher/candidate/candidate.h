@@ -25,6 +25,12 @@ struct ShapeKernels {
   std::string why = {};  // there are none: its calls go to the module's own forward
 };
 
+// A size that the candidate reads of its inputs.
+struct SymbolicSize {
+  std::string place;  // "x.shape[0]"
+  int64_t least = 0, most = 0;
+};
+
 struct Candidate {
   // With <entry>New: a Python file, or a delta reply (agent/delta_reply.h).
   std::string source;
@@ -35,6 +41,7 @@ struct Candidate {
   bool prefers_vendor = false;       // PyTorch's own kernels are expected to be as fast
   Work work, eager;                  // of the candidate, and of the task as it is
   std::vector<ShapeKernels> shapes;  // behind the task's own, in order
+  std::vector<SymbolicSize> symbols = {};
 };
 
 // Returns whether the names and texts of a candidate are as short as they can be.

@@ -22,6 +22,19 @@ bool ReadsDeviceAlone(const std::string& text, size_t place) {
   return true;
 }
 
+// Does the value, or a number that it reads, depend on a size that is read of an input?
+bool ReadsSizes(const Program& program, const TensorValue& value) {
+  const auto has_size = [](const TensorValue& one) {
+    return one.text.find(".shape[") != std::string::npos;
+  };
+  return has_size(value) ||
+         std::any_of(value.shape.begin(), value.shape.end(),
+                     [&](DimId dim) { return !program.graph.dims.IsConstant(dim); }) ||
+         std::any_of(value.operands.begin(), value.operands.end(), [&](Id operand) {
+           return program[operand].kind == TensorValue::Kind::kScalar && has_size(program[operand]);
+         });
+}
+
 }  // namespace
 
 void CandidateWriter::FindConstants() {
@@ -35,6 +48,8 @@ void CandidateWriter::FindConstants() {
          value.kind != TensorValue::Kind::kReshape))
       continue;
     bool constant = value.kind == TensorValue::Kind::kItem || d_.Elements(id) <= kMostKept;
+    // A graph of launches would go on with those of another shape.
+    if (!from->symbols.empty() && ReadsSizes(d_.program, value)) constant = false;
     for (size_t k = 0; constant && k < value.operands.size(); ++k) {
       const Id operand = value.operands[k];
       constant =

@@ -30,9 +30,10 @@ struct ImportedForward {
 // it gets neither.
 inline constexpr std::array<std::string_view, 4> kConstantNames = {
     "kernel_constants", "kept_constants", "_constants", "_constants_device"};
-inline constexpr std::array<std::string_view, 10> kReplayNames = {
-    "kernel_compute", "kernel_replay",   "kernel_places",   "kernel_capture", "_replay_key",
-    "_replay_graph",  "_replay_tensors", "_replay_modules", "_replay_inputs", "_replay_result"};
+inline constexpr std::array<std::string_view, 11> kReplayNames = {
+    "kernel_compute", "kernel_replay",  "kernel_places",   "kernel_capture",
+    "_replay_key",    "_replay_graph",  "_replay_tensors", "_replay_modules",
+    "_replay_inputs", "_replay_result", "_replay_shapes"};
 
 // Has the user's file one of the names?
 inline bool HasOneOf(const synth::ImportedParts& from, std::span<const std::string_view> names) {

@@ -14,7 +14,7 @@ std::string ImportedReplay(const ImportedForward& shape, const std::string& guar
   std::string shapes, copies, clones, first;
   for (size_t i = 0; i < shape.inputs.size(); ++i) {
     const std::string& input = shape.inputs[i];
-    if (from.guard.empty()) shapes += input + ".shape, ";
+    if (from.guard.empty() || !from.symbols.empty()) shapes += input + ".shape, ";
     copies += fmt::format("        self._replay_inputs[{}].copy_({})\n", i, input);
     clones += fmt::format("{}{}.clone()", i ? ", " : "", input);
   }
@@ -31,11 +31,20 @@ std::string ImportedReplay(const ImportedForward& shape, const std::string& guar
       shape.pure ? ""
                  : "            for (_t, _n), _value in zip(self._replay_tensors, _state):\n"
                    "                _t[_n].copy_(_value)\n";
+  // A graph is worth its making where a shape comes twice.
+  const std::string twice = from.symbols.empty()
+                                ? ""
+                                : fmt::format(R"(        if self._replay_shapes != [{0}]:
+            self._replay_shapes = [{0}]
+            return self.kernel_compute({1})
+)",
+                                              shapes, inputs);
+  const std::string seen = from.symbols.empty() ? "" : "_replay_shapes = ";
   const std::string self = from.signature.empty() ? "self" : "self, ";
   // Attributes and variables begin with "_": an attribute of the user's or an input may have any
   // other name.
   return fmt::format(R"(
-    _replay_key = _replay_graph = None
+    {13}_replay_key = _replay_graph = None
     _replay_tensors = _replay_modules = ()
 
     def forward({9}{8}):
@@ -43,7 +52,7 @@ std::string ImportedReplay(const ImportedForward& shape, const std::string& guar
         return {4}
 
     def kernel_replay(self, {0}):
-        if [{2}*self.kernel_places()] != self._replay_key:
+{12}        if [{2}*self.kernel_places()] != self._replay_key:
             self.kernel_capture({0})
         if self._replay_graph is None:
             return self.kernel_compute({0})
@@ -78,7 +87,7 @@ std::string ImportedReplay(const ImportedForward& shape, const std::string& guar
                 pass  # something waits for the device: no graph can hold it
 )",
                      inputs, shape.inputs[0], shapes, copies, Filled(from.result, results), clones,
-                     save, restore, from.signature, self, guard, first);
+                     save, restore, from.signature, self, guard, first, twice, seen);
 }
 
 }  // namespace davinci::teacher

@@ -15,13 +15,15 @@ Result<Meaning> Counted(const Call& call) {
   const Meaning type = call.Keyword("dtype");
   if (arguments.empty() || arguments.size() > 3) return Unknown("arange");
   if (arguments.size() == 3 && Integral(arguments[2]) != 1) return Unknown("arange with a step");
+  const Meaning& last = arguments[arguments.size() == 1 ? 0 : 1];
+  const bool symbol = last.dim != synth::kNoDim && !last.number;
   const auto begin = arguments.size() == 1 ? std::optional<int64_t>(0) : Integral(arguments[0]);
-  const auto end = Integral(arguments[arguments.size() == 1 ? 0 : 1]);
-  if (!begin || !end || *end <= *begin) return Unknown("arange");
+  const auto end = Integral(last);
+  if (!begin || (symbol ? *begin != 0 : !end || *end <= *begin)) return Unknown("arange");
   const bool real = Says(type, "torch.float32");
   if (!type.IsNone() && !real && !IsWholeType(type)) return Unknown("arange of this type");
   if (real && b.p.graph.precision != synth::Precision::kFp32) return Unknown("arange of this type");
-  Id index = b.Position({b.p.graph.dims.Constant(*end - *begin)}, 0);
+  Id index = b.Position({symbol ? last.dim : b.p.graph.dims.Constant(*end - *begin)}, 0);
   if (*begin != 0) {
     DAVINCI_ASSIGN_OR_RETURN(index, b.IntegerBy("iadd", index, *begin));
   }

@@ -57,6 +57,10 @@ struct FormFiller {
 
   std::string Value(const std::string& name) const {
     const synth::Graph& graph = program.graph;
+    if (name.starts_with("dim:")) {  // of an imported text
+      const std::string size = Dim(static_cast<DimId>(std::stol(name.substr(4))));
+      return size.find(' ') == std::string::npos ? size : "(" + size + ")";
+    }
     if (name == "m") return evaluate ? "module_" : "self." + text.module;
     if (name.starts_with("kw:")) {
       std::string all;
@@ -117,6 +121,15 @@ struct FormFiller {
     return synth::Replaced(std::move(filled), "(, ", "(");
   }
 };
+
+// Calls whose functions know sizes that are no numbers as their arguments. Of another one an
+// argument that is no number could count as left out.
+bool KnowsSymbols(const std::string& label) {
+  static const std::set<std::string> kKnown = {
+      "reshape", "expand", "arange", "ones", "zeros", "full", "new_ones", "new_zeros", "new_full",
+      "getitem", "add",    "radd",   "sub",  "rsub",  "mul",  "rmul",     "truediv"};
+  return kKnown.contains(label);
+}
 
 // The text's result may be a view with another order of axes.
 bool MovesAxes(const std::string& text) {
@@ -215,7 +228,10 @@ class Lowering {
     const NodeText& text = parts_.nodes[static_cast<size_t>(index)];
     if (text.form.empty()) return InvalidArgument("a node without text");
     const size_t before = program_.values.size();
-    const std::string foreign = ForeignOf(node);
+    std::string foreign = ForeignOf(node);
+    if (foreign.empty() && text.form.find("{dim:") != std::string::npos &&
+        !KnowsSymbols(node.label))
+      foreign = "a size that is a symbol";
     auto result = options_.calls_only ? Result<Meaning>(InvalidArgument("PyTorch is as fast"))
                   : node.effect       ? Result<Meaning>(InvalidArgument("it changes state"))
                   : !foreign.empty()  ? Result<Meaning>(InvalidArgument(foreign))
