@@ -28,7 +28,8 @@ def graph_of(graphs, fresh, scope, built):
 
         "symbols": [{"name", "values", "place"}], "serves": [variant]
 
-    ``values`` are the sizes of the variants that it serves, of which the first is the task's own; ``place`` is Python text that has it. ``fresh()``: as for module_graph.graph_of, of the task's own shape.
+    ``values`` are the sizes of the variants that it serves, of which the first is the task's own; ``place`` is Python text that has it.
+    ``fresh()``: as for module_graph.graph_of, of the task's own shape.
     Raises Untraceable where no size can be a symbol."""
     why = None
     for places, served in _choices(graphs):

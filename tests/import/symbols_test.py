@@ -184,8 +184,8 @@ class SymbolsTest(unittest.TestCase):
                     self.assertEqual(candidate.read_text().count("class ModelNew"), 1)
                 every = [[{}, True], *([sizes, True] for sizes in shapes), *further]
                 task = str(self.folder / f"tasks/{name}.py")
-                served = subprocess.run([sys.executable, __file__, "--serves", str(candidate), task, json.dumps(every)], env={**self.environment, **environment},
-                                        capture_output=True, text=True, check=False)
+                served = subprocess.run([sys.executable, __file__, "--serves", str(candidate), task, json.dumps(every)],
+                                        env={**self.environment, **environment}, capture_output=True, text=True, check=False)
                 self.assertEqual(served.returncode, 0, served.stderr[-2000:])
 
     def test_kernels_in_cpp(self):

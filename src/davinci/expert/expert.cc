@@ -300,10 +300,14 @@ std::vector<Variant> Expert::Variants(const ExpertTask& task, Language language,
   add("best", best);
   if (task.symbolic) {
     add(variants.empty() ? "best" : "best with sizes as numbers", best, {}, Sizes::kNumbers);
-    // A call that is a kernel's for given sizes alone counts more than the sizes of other calls.
-    if (variants.size() > 1 &&
-        variants[0].candidate.own_kernels < variants[1].candidate.own_kernels)
-      std::swap(variants[0], variants[1]);
+    // A call that is a kernel's for given sizes alone, and sizes that a kernel's compiler knows,
+    // count more than one text.
+    const auto knows = [&](size_t i) {
+      const teacher::Candidate& candidate = variants[i].candidate;
+      return std::pair(candidate.own_kernels,
+                       candidate.rules.Contains(teacher::Rule::kConstantSizes));
+    };
+    if (variants.size() > 1 && knows(0) < knows(1)) std::swap(variants[0], variants[1]);
   }
   if (variants.empty()) return variants;
   const teacher::RuleSet used = variants.front().candidate.rules;
