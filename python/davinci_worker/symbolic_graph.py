@@ -19,7 +19,12 @@ from davinci_worker.graph_values import leaves
 _COMPARED = ("text", "name", "reads", "gives", "view", "effect", "place", "module")
 _MOST_ELEMENTS = 1 << 31  # kernels may count in 32 bits
 _MOST_SYMBOLS = 4
-_FURTHER = (1, 2, 3, 5, 7, 8, 16)  # added to named sizes: sizes that no shape has
+_FURTHER = (1, 2, 3, 5, 7, 8, 16, -1, -2, -3, -5)  # added to named sizes: sizes that no shape has
+_BY_INDEX = frozenset("""embedding embedding_bag index_select gather take take_along_dim __getitem__ index_add index_copy index_fill index_put
+    scatter scatter_add scatter_reduce changed_copy""".split())
+# They give the whole numbers that they read.
+_KEEPS_NUMBERS = frozenset("""reshape expand view __getitem__ to long int contiguous transpose permute unsqueeze squeeze flatten clamp clone detach
+    identity""".split())
 _CONVOLUTIONS = frozenset("conv1d conv2d conv3d conv_transpose1d conv_transpose2d conv_transpose3d".split())
 
 
@@ -168,6 +173,11 @@ class _Symbolic:
             if any(isinstance(size, str) for size in value["shape"]):
                 elements.add(" * ".join(f"({size})" if " " in str(size) else str(size) for size in value["shape"]))
         found += [f"{product} < {_MOST_ELEMENTS}" for product in self._largest(elements)]
+        if _reads_by_computed_index(graph):
+            # No kernel tests an index, which may grow with a size: it is known to fit between the named sizes alone.
+            for name in self._names:
+                named = self._values[name].values()
+                found.append(f"{min(named)} <= {name} <= {max(named)}")
         return list(dict.fromkeys(found))
 
     def _largest(self, products):
@@ -237,6 +247,18 @@ class _Symbolic:
         for condition in conditions[len(self._names):]:  # without "2 or more", which the expert writes with its bounds
             tests.append(re.sub(r"\b[a-z]+[0-9]+\b", lambda name: places.get(name[0], name[0]), condition))
         return " and ".join([guard, *(f"({test})" if " or " in test else test for test in tests)])
+
+
+def _reads_by_computed_index(graph):
+    """Does a call read at whole numbers that are none of an input's?"""
+    given = {entry["id"] for entry in graph["inputs"]}
+    for call in graph["calls"]:
+        whole = [index for index in call["reads"] if "int" in graph["values"][index]["dtype"]]
+        if call["name"] in _BY_INDEX and any(index not in given for index in whole):
+            return True
+        if call["name"] in _KEEPS_NUMBERS and whole and call["reads"][0] in given:
+            given.update(result["id"] for result in call["gives"])
+    return False
 
 
 class _QuietConvolutions(torch.overrides.TorchFunctionMode):

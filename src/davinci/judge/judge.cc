@@ -40,7 +40,7 @@ constexpr int kSessionsPerTask = 8;
 // Facts of each kind, from one life of the program to the next; those used last stay.
 constexpr int64_t kMostFacts = 20'000;
 // Raise it when python/davinci_worker/module_graph.py and what it imports answer otherwise.
-constexpr int kTraceVersion = 13;
+constexpr int kTraceVersion = 14;
 
 Evaluation Refused(Outcome outcome, std::string message) {
   Evaluation evaluation;
