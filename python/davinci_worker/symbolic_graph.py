@@ -254,7 +254,8 @@ def _reads_by_computed_index(graph):
     given = {entry["id"] for entry in graph["inputs"]}
     for call in graph["calls"]:
         whole = [index for index in call["reads"] if "int" in graph["values"][index]["dtype"]]
-        if call["name"] in _BY_INDEX and any(index not in given for index in whole):
+        of_first = call["name"] in ("__getitem__", "changed_copy")  # what is read or changed, not where
+        if call["name"] in _BY_INDEX and any(index in whole and index not in given for index in call["reads"][of_first:]):
             return True
         if call["name"] in _KEEPS_NUMBERS and whole and call["reads"][0] in given:
             given.update(result["id"] for result in call["gives"])
