@@ -14,9 +14,8 @@ namespace davinci {
 template <std::integral Integer>
 std::optional<Integer> WholeNumber(std::string_view text) {
   Integer value = 0;
-  const char* const last = text.data() + text.size();
-  const auto [end, error] = std::from_chars(text.data(), last, value);
-  if (error != std::errc() || end != last) return std::nullopt;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
   return value;
 }
 

@@ -305,7 +305,7 @@ class SftLoop {
 
   Status Report() {
     if (!writes_) return Status::Ok();
-    DAVINCI_RETURN_IF_ERROR(log_->Write(line_));
+    DAVINCI_RETURN_IF_ERROR(log_.value().Write(line_));
     run_.say(said_);
     return Status::Ok();
   }
@@ -365,7 +365,7 @@ class SftLoop {
       run_.say(fmt::format("update {}  {}: of {} tasks correct {}, faster {}", update_, score.set,
                            score.num_tasks, text(score.correct), text(score.fast_1)));
     }
-    return log_->Write(line);
+    return log_.value().Write(line);
   }
 
   // The checkpoint to be kept beside the newest ones.

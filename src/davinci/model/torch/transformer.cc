@@ -15,12 +15,14 @@ using at::Tensor;
 // The file's pages are in memory now; the copy is what is needed.
 void ForgetPages(std::span<const std::byte> data) {
   const auto page = static_cast<uintptr_t>(sysconf(_SC_PAGESIZE));
-  const uintptr_t begin = (reinterpret_cast<uintptr_t>(data.data()) + page - 1) / page * page;
-  const uintptr_t end = (reinterpret_cast<uintptr_t>(data.data()) + data.size()) / page * page;
-  if (end > begin) madvise(reinterpret_cast<void*>(begin), end - begin, MADV_DONTNEED);
+  const auto first = reinterpret_cast<uintptr_t>(data.data());
+  const uintptr_t begin = (first + page - 1) / page * page;
+  const uintptr_t end = (first + data.size()) / page * page;
+  if (end > begin)
+    madvise(const_cast<std::byte*>(data.data()) + (begin - first), end - begin, MADV_DONTNEED);
 }
 
-Status CopyInto(const weights::Tensor& source, Tensor target) {
+Status CopyInto(const weights::Tensor& source, const Tensor& target) {
   Tensor host = target.device().is_cpu()
                     ? target
                     : at::empty(target.sizes(), target.options().device(at::kCPU));
@@ -45,7 +47,7 @@ const weights::LoraModule* ModuleOf(const weights::LoraAdapter& adapter, const s
 }
 
 Status MergeInto(const weights::Tensor& source, const weights::LoraAdapter& adapter,
-                 const weights::LoraModule& module, Tensor target) {
+                 const weights::LoraModule& module, const Tensor& target) {
   Tensor merged = at::empty(target.sizes(), at::kFloat);
   const std::span<float> values(merged.data_ptr<float>(), static_cast<size_t>(merged.numel()));
   DAVINCI_RETURN_IF_ERROR(weights::ReadFloat32(source, values));
@@ -397,7 +399,7 @@ Tensor Transformer::Gated(const Layer& layer, const Tensor& x, const PassOptions
   return at::silu(both.narrow(-1, 0, wide)) * both.narrow(-1, wide, wide);
 }
 
-Tensor Transformer::AddTo(Tensor x, const Linear& linear, const Tensor& y,
+Tensor Transformer::AddTo(const Tensor& x, const Linear& linear, const Tensor& y,
                           const PassOptions& options) const {
   // The product's own epilogue adds, before it rounds.
   if (options.fused != nullptr && !linear.bias.defined() && linear.low_rank.empty())

@@ -217,7 +217,7 @@ class Transformer {
                    const Rotation& rotation, Attention& attention,
                    const PassOptions& options) const;
   // x + linear(y). With `fused`, tiles and panels x may be overwritten, which saves a pass.
-  at::Tensor AddTo(at::Tensor x, const Linear& linear, const at::Tensor& y,
+  at::Tensor AddTo(const at::Tensor& x, const Linear& linear, const at::Tensor& y,
                    const PassOptions& options) const;
   // silu(gate) * up
   at::Tensor Gated(const Layer& layer, const at::Tensor& x, const PassOptions& options) const;

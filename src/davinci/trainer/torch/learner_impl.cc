@@ -71,6 +71,7 @@ Status LearnerImpl::ChooseDevice() {
     at::set_num_threads(CoresOfRank(options_.ranks->world()));
   // Read by cuBLAS when its handle is made.
   if (options_.deterministic && !device_.is_cpu())
+    // NOLINTNEXTLINE(concurrency-mt-unsafe): the learner has started no thread
     ::setenv("CUBLAS_WORKSPACE_CONFIG", ":4096:8", /*overwrite=*/0);
   return Status::Ok();
 }
