@@ -172,10 +172,11 @@ TEST_F(RecordsTest, EveryTurnNamesItsTokensAndTheNextTurnContinuesThem) {
     }
   EXPECT_EQ(pairs, 12);
   const auto unit = run->Find("generation step=1 task=alpha scheme=1 rollout=0 turn=2", 1);
-  ASSERT_TRUE(unit.ok() && *unit);
-  EXPECT_EQ((*unit)->body["trace"]["weights"], "w");
-  EXPECT_EQ((*unit)->body["label"], "alpha@1#s1r0t2");
-  EXPECT_FALSE((*unit)->body["reply"].contains("trace"));
+  ASSERT_TRUE(unit.ok() && unit->has_value());
+  const auto& body = unit->value().body;
+  EXPECT_EQ(body["trace"]["weights"], "w");
+  EXPECT_EQ(body["label"], "alpha@1#s1r0t2");
+  EXPECT_FALSE(body["reply"].contains("trace"));
 }
 
 TEST_F(RecordsTest, ARunThatWasStoppedContinuesTheTokensOfItsJournal) {
@@ -258,7 +259,7 @@ TEST_F(RecordsTest, TheBestOfAGroupIsPaidAfterConfirmationAlone) {
     for (const Trajectory& trajectory : task.trajectories)
       for (const Turn& turn : trajectory.turns)
         if (turn.evaluation.provenance.value("protocol", "") == "davinci")
-          paid[ToString(turn.id)] = turn.evaluation.speedup->median;
+          paid[ToString(turn.id)] = turn.evaluation.speedup.value().median;
   // One of each task and turn, and the next in line where the first lost its place.
   EXPECT_EQ(paid.size(), 5u);
   EXPECT_EQ(paid.at("alpha@1#s1r0t1"), 1.5);

@@ -89,7 +89,7 @@ TEST_F(RunTest, ABetterVersionIsComparedWithTheOldOneAndReplacesIt) {
   EXPECT_THAT(result->learned, ElementsAre("tile-rows"));
   auto library = skill::Library::Open(dir_.path() / "run/library.sqlite", {});
   ASSERT_TRUE(library.ok());
-  EXPECT_THAT((*(*library)->Get("tile-rows"))->skill.content, HasSubstr("vector registers"));
+  EXPECT_THAT((*library)->Get("tile-rows")->value().skill.content, HasSubstr("vector registers"));
 }
 
 TEST_F(RunTest, AnotherTaskTakesPartInTheExperimentWhereOneFits) {
@@ -111,7 +111,7 @@ TEST_F(RunTest, AnotherTaskTakesPartInTheExperimentWhereOneFits) {
   }
   EXPECT_THAT(result->learned, ElementsAre("keep-rows-in-registers"));
   auto library = skill::Library::Open(dir_.path() / "run/library.sqlite", {});
-  EXPECT_THAT((*(*library)->Get("keep-rows-in-registers"))->evidence[0].tasks,
+  EXPECT_THAT((*library)->Get("keep-rows-in-registers")->value().evidence[0].tasks,
               ElementsAre("alpha", "beta"));
 }
 

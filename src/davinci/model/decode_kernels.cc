@@ -198,7 +198,7 @@ Status DecodeKernels::Project(void* stream, const Projection& p, int tile) const
   int inner = static_cast<int>(p.inner);
   std::array<void*, 10> parameters = {&x,        &norm, &eps,  &weight, &bias,
                                       &residual, &out,  &rows, &width,  &inner};
-  const int64_t columns = (p.gate ? 4 : 8) * shape.n;
+  const int64_t columns = int64_t{p.gate ? 4 : 8} * shape.n;
   const int64_t block_rows = int64_t{16} * shape.m * shape.groups;
   return LaunchNext(functions[index], "dv_product", stream, (p.width + columns - 1) / columns,
                     (p.rows + block_rows - 1) / block_rows, kProductThreads, parameters.data());

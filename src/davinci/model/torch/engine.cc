@@ -551,9 +551,9 @@ Status EngineImpl::OpenMemory() {
   options.most_projected_rows = options_.most_projected_rows;
   if (on_cpu()) {
     options.pacer = pacer_.get();
-    executor_ = MakeCpuExecutor(model_.get(), std::move(options));
+    executor_ = MakeCpuExecutor(model_.get(), options);
   } else {
-    DAVINCI_ASSIGN_OR_RETURN(executor_, MakeCudaExecutor(model_.get(), std::move(options)));
+    DAVINCI_ASSIGN_OR_RETURN(executor_, MakeCudaExecutor(model_.get(), options));
   }
   {
     const MutexLock lock(mutex_);
