@@ -27,6 +27,21 @@ RuleSet RulesFor(const RuleSet& rules, Language language, ReplyForm form, bool i
   return allowed;
 }
 
+// The names of the operators of a region and of the product in front of it, in the order of the
+// task: "linear, add, gelu".
+std::string OperatorNames(const Draft& draft, const Region& region, Id product) {
+  std::set<int> nodes;
+  if (product >= 0) nodes.insert(draft.program[product].node);
+  for (const Id member : region.members) nodes.insert(draft.program[member].node);
+  std::vector<std::string> names;
+  for (const int node : nodes) {
+    if (node < 0) continue;
+    const synth::Node& from = draft.graph.nodes[static_cast<size_t>(node)];
+    if (!from.view) names.push_back(from.op != nullptr ? from.op->name : from.label);
+  }
+  return synth::Join(names, ", ");
+}
+
 // Returns whether a line reads "t7.shape" before the line "t7 = …".
 bool ReadsShapeTooEarly(const std::vector<std::string>& lines) {
   std::set<std::string> made;
@@ -127,7 +142,7 @@ Result<Candidate> CandidateWriter::Compose() {
       d_.launches[step.region] = static_cast<int>(std::count_if(
           text.call.begin(), text.call.end(),
           [&](const std::string& line) { return line.find(form.name) != std::string::npos; }));
-    Take(text, OperatorNames(region, product ? product->value : -1));
+    Take(text, OperatorNames(d_, region, product ? product->value : -1));
     Note(region, text);
   }
   for (const std::string& line : d_.forward)
@@ -147,19 +162,6 @@ Result<Candidate> CandidateWriter::Compose() {
   d_.candidate.eager = costs.WorkOfEager();
   d_.candidate.skills = d_.candidate.rules.Skills();
   return d_.candidate;
-}
-
-std::string CandidateWriter::OperatorNames(const Region& region, Id product) const {
-  std::set<int> nodes;
-  if (product >= 0) nodes.insert(d_.program[product].node);
-  for (const Id member : region.members) nodes.insert(d_.program[member].node);
-  std::vector<std::string> names;
-  for (const int node : nodes) {
-    if (node < 0) continue;
-    const synth::Node& from = d_.graph.nodes[static_cast<size_t>(node)];
-    if (!from.view) names.push_back(from.op != nullptr ? from.op->name : from.label);
-  }
-  return synth::Join(names, ", ");
 }
 
 void CandidateWriter::Take(KernelText text, const std::string& operators) {

@@ -49,9 +49,6 @@ class CandidateWriter {
   // Kernels, and which rules their texts show.
   // `operators`: what the kernel computes; "": no comment says so.
   void Take(KernelText text, const std::string& operators = "");
-  // Returns the names of the operators of a region and of the product in front of it, in the order
-  // of the task: "linear, add, gelu".
-  std::string OperatorNames(const Region& region, Id product) const;
   // True where an earlier kernel of a delta reply is the same but for its name; the call gets that.
   bool IsRepeated(KernelText* text);
   // The value by a kernel template, where there is one and its rule is allowed.
