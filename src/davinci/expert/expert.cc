@@ -5,9 +5,11 @@
 
 #include <algorithm>
 #include <cctype>
+#include <set>
 #include <utility>
 
 #include "davinci/base/json_text.h"
+#include "davinci/synth/text.h"
 
 namespace davinci::expert {
 namespace {
@@ -67,6 +69,8 @@ constexpr size_t kLeastForLaunches = 3;
 constexpr int kMostDoublings = 20;
 // Halvings of the steps to the size that has another text.
 constexpr int kBisections = 6;
+// Programs along the second and third axis of a grid that a device starts.
+constexpr int kMostOnGridAxis = 65535;
 // Growth, over the shapes of a task, of a size that no kernel of Triton holds in a tile.
 constexpr int64_t kMostGrowth = 64;
 
@@ -168,6 +172,23 @@ bool IsHeldByTile(std::string_view source, std::string_view place) {
   return false;
 }
 
+// Python tests of launches in Triton whose second and third axes have sizes of inputs: " and
+// x.shape[0] * 12 <= 65535". A device starts no larger grid.
+std::string GridLimits(std::string_view source) {
+  std::set<std::string> tests;
+  for (size_t at = source.find("[("); at != std::string_view::npos;
+       at = source.find("[(", at + 1)) {
+    const std::string_view line = source.substr(at + 2, source.find('\n', at) - at - 2);
+    const size_t end = line.find(")](");
+    if (end == std::string_view::npos) continue;
+    const auto axes = synth::SplitTop(line.substr(0, end), ',');
+    for (size_t i = 1; i < axes.size(); ++i)
+      if (axes[i].find(".shape[") != std::string_view::npos)
+        tests.insert(fmt::format(" and {} <= {}", synth::Trim(axes[i]), kMostOnGridAxis));
+  }
+  return fmt::format("{}", fmt::join(tests, ""));
+}
+
 }  // namespace
 
 std::optional<Expert::Bounded> Expert::Bound(const ExpertTask::Symbolic& symbolic,
@@ -232,6 +253,7 @@ std::optional<Expert::Bounded> Expert::Bound(const ExpertTask::Symbolic& symboli
   for (size_t i = 0; i < symbols.size(); ++i)
     bounded.imported.task.parts.imported->guard +=
         fmt::format(" and {} <= {} <= {}", bounded.least[i], symbols[i].place, bounded.most[i]);
+  if (triton) bounded.imported.task.parts.imported->guard += GridLimits(source);
   for (size_t served = 1; served < symbolic.module.serves.size(); ++served)
     if (LiesWithin(symbolic.module, served, bounded.least, bounded.most))
       bounded.serves.insert(static_cast<size_t>(symbolic.module.serves[served]) - 1);

@@ -292,6 +292,33 @@ TEST(Expert, WithoutSymbolsEachShapeIsByItself) {
   EXPECT_EQ(Times(variants[0].candidate.source, "class ModelNew"), 2u);
 }
 
+// The matrices of a product are the second axis of its grid, which ends at 65,535.
+TEST(Expert, AGridThatNoDeviceStartsGoesToTheModulesOwnForward) {
+  const auto expert = Expert::Load(kSynth);
+  ASSERT_TRUE(expert.ok());
+  const auto products = [](int matrices) {
+    json document = Traced("torch.bmm({0}, {0})", "bmm");
+    document["values"] = json::array();
+    for (int i = 0; i < 4; ++i)
+      document["values"].push_back({{"shape", {matrices, 96, 96}}, {"dtype", "float32"}});
+    document["values"][1]["shape"] = {96};
+    document["calls"].push_back(Call("torch.relu({0})", "relu", {2}, 3));
+    document["outputs"] = {3};
+    document["guard"] = fmt::format("x.shape == ({}, 96, 96)", matrices);
+    return document;
+  };
+  json document = products(64);
+  document["shapes"] = json::array({products(70)});
+  document["symbolic"] = WithSymbol(products(64), {64, 70}, {0, 1});
+  const auto task = expert->Import(document, AtRows({70}));
+  ASSERT_TRUE(task.ok()) << task.status().ToString();
+  ASSERT_TRUE(task->symbolic) << task->why_not_symbolic;
+  const auto variants = expert->Variants(*task, Language::kTriton, 1);
+  ASSERT_FALSE(variants.empty());
+  EXPECT_EQ(Times(variants[0].candidate.source, "and x.shape[0] <= 65535"), 1u)
+      << variants[0].candidate.source;
+}
+
 // What is made once for a device, and a graph of launches, are of one shape.
 TEST(Expert, NothingThatDependsOnASymbolIsKept) {
   const auto expert = Expert::Load(kSynth);
