@@ -120,8 +120,7 @@ class CardWriter {
     const Target target = arguments_.language == "cpp" ? Target::kCpu : Target::kCuda;
     if (settings.reply == ReplyForm::kDelta) {
       DAVINCI_ASSIGN_OR_RETURN(const auto config, config::ParseTaskConfig(sidecar, name + ".toml"));
-      agent::TaskBrief brief =
-          agent::BriefOf(config, config.CandidateEntry(), target, Shown(), settings.reply);
+      agent::TaskBrief brief = agent::BriefOf(config, target, Shown(), settings.reply);
       brief.reference = card.task.text.source;
       candidate = agent::AssembleCandidate(prelude, brief, candidate);
     }

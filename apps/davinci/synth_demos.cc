@@ -502,9 +502,8 @@ class DemoWriter {
     DAVINCI_ASSIGN_OR_RETURN(
         const auto config,
         config::ParseTaskConfig(task.row.at("sidecar").get<std::string>(), task.id + ".toml"));
-    agent::TaskBrief brief =
-        agent::BriefOf(config, config.CandidateEntry(), judged_at_, davinci::Language::kTriton,
-                       prelude_ ? ReplyForm::kDelta : ReplyForm::kFile);
+    agent::TaskBrief brief = agent::BriefOf(config, judged_at_, davinci::Language::kTriton,
+                                            prelude_ ? ReplyForm::kDelta : ReplyForm::kFile);
     brief.reference = task.row.at("source").get<std::string>();
     return brief;
   }

@@ -264,10 +264,6 @@ Status WriteUsersRows(const PairArguments& arguments, const GlobalOptions& globa
       return;
     }
     const config::TaskConfig& config = module.task->config;
-    if (!module.task->candidate_function.empty()) {
-      rows[i] = teacher::PairRow{{}, {}, "the kernel is a function, rollouts ask for a class"};
-      return;
-    }
     teacher::PairTask task;
     task.id = modules->tasks()[i].id;
     task.family =
@@ -280,7 +276,7 @@ Status WriteUsersRows(const PairArguments& arguments, const GlobalOptions& globa
     fs::path sidecar = modules->tasks()[i].path;
     const auto text = ReadFile(sidecar.replace_extension(".toml"));
     if (text.ok()) task.sidecar = *text;
-    task.entry = config.entry;
+    task.entry = config.entry.empty() ? config.function : config.entry;
     task.defines = module.task->candidate_entry;
     task.may_vary = false;  // texts of people are varied enough, and not by our rules
     rows[i] = maker.Make(task);

@@ -59,9 +59,8 @@ Result<teacher::Demonstration> DemonstrationOf(const json& demo, const json& can
       const auto config,
       config::ParseTaskConfig(demo.value("sidecar", ""), demo["id"].get<std::string>() + ".toml"));
   // Delta replies were judged as files; a row holds the reply.
-  made.brief =
-      agent::BriefOf(config, config.CandidateEntry(), target, ParseLanguage(language).value(),
-                     candidate.contains("reply") ? ReplyForm::kDelta : ReplyForm::kFile);
+  made.brief = agent::BriefOf(config, target, ParseLanguage(language).value(),
+                              candidate.contains("reply") ? ReplyForm::kDelta : ReplyForm::kFile);
   made.brief.id = demo["id"];
   made.brief.class_name = demo.value("defines", made.brief.class_name);
   made.brief.reference = demo["source"];

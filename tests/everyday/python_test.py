@@ -243,7 +243,8 @@ class Python(unittest.TestCase):
                 break
         self.assertTrue(result.found, result.remark)
         self.assertEqual(result.by, "expert")
-        self.assertIn("class ModelNew_shape1(Model):", result.kernel)
+        # One text for the sizes of both inputs, or one for each; the judge chooses.
+        self.assertRegex(result.kernel, r"class ModelNew_shape1\(Model\):| <= x\.shape\[0\] <= ")
         self.assertIn("class Steps(", result.kernel)
         self.assertNotIn("davinci_worker", result.kernel)
         made = result.module

@@ -75,5 +75,22 @@ TEST(PolicyAgent, DeltaIsAskedForKernelsAndForwardAlone) {
   EXPECT_EQ(StartConversation(prompts, task, "", {}).status().code(), StatusCode::kInvalidArgument);
 }
 
+// A function is no class that a reply could extend.
+TEST(PolicyAgent, DeltaForAFunctionIsAModule) {
+  const auto folder = kProjectFolder / "prompts";
+  for (const PromptSet& prompts :
+       {PromptSet::Load(folder).value(), PromptSet::Load(folder, folder / "compact").value()}) {
+    config::TaskConfig config;
+    config.entry = "";
+    config.function = "net";
+    TaskBrief task = BriefOf(config, Target::kCuda, Language::kTriton, ReplyForm::kDelta);
+    task.reference = "def net(x): return x\n";
+    const auto conversation = StartConversation(prompts, task, "", {});
+    ASSERT_TRUE(conversation.ok()) << conversation.status().ToString();
+    EXPECT_THAT(conversation->system, HasSubstr("`class ModelNew(nn.Module)`"));
+    EXPECT_THAT(conversation->system, HasSubstr("PyTorch function `net`"));
+  }
+}
+
 }  // namespace
 }  // namespace davinci::agent

@@ -16,7 +16,8 @@ Result<std::string> Contract(const PromptSet& prompts, const TaskBrief& task) {
     return InvalidArgument(fmt::format(
         "agents.reply = \"delta\" is for kernels in Triton{}; set it to \"file\"",
         prompts.prelude() == nullptr ? ", and python/davinci_runtime/prelude.py is missing" : ""));
-  return prompts.Render("delta_triton", {{"class_name", task.class_name}, {"entry", task.entry}});
+  return prompts.Render("delta_triton", {{"class_name", task.class_name},
+                                         {"base", task.is_function ? "nn.Module" : task.entry}});
 }
 
 }  // namespace
@@ -56,14 +57,16 @@ Result<Conversation> StartConversation(const PromptSet& prompts, const TaskBrief
   DAVINCI_ASSIGN_OR_RETURN(std::string contract, Contract(prompts, task));
   const std::string language(LanguageTitle(task.language));
   Conversation conversation;
-  DAVINCI_ASSIGN_OR_RETURN(conversation.system,
-                           prompts.Render("policy_system", {{"language", language},
-                                                            {"contract", std::move(contract)},
-                                                            {"device", device},
-                                                            {"entry", task.entry},
-                                                            {"class_name", task.class_name},
-                                                            {"precision", task.precision},
-                                                            {"delta", DeltaText(task)}}));
+  DAVINCI_ASSIGN_OR_RETURN(
+      conversation.system,
+      prompts.Render("policy_system", {{"language", language},
+                                       {"contract", std::move(contract)},
+                                       {"device", device},
+                                       {"entry", task.entry},
+                                       {"function", task.is_function ? "yes" : ""},
+                                       {"class_name", task.class_name},
+                                       {"precision", task.precision},
+                                       {"delta", DeltaText(task)}}));
   DAVINCI_ASSIGN_OR_RETURN(PromptValues values, TaskValues(prompts, task, skills));
   values["delta"] = DeltaText(task);
   DAVINCI_ASSIGN_OR_RETURN(conversation.task, prompts.Render("policy_task", values));

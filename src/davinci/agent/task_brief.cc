@@ -6,13 +6,14 @@
 
 namespace davinci::agent {
 
-TaskBrief BriefOf(const config::TaskConfig& config, const std::string& class_name, Target target,
-                  Language language, ReplyForm reply) {
+TaskBrief BriefOf(const config::TaskConfig& config, Target target, Language language,
+                  ReplyForm reply) {
   TaskBrief brief;
   brief.entry = !config.function.empty() ? config.function
                 : !config.op.empty()     ? config.op
                                          : config.entry;
-  brief.class_name = class_name;
+  brief.is_function = config.entry.empty();
+  brief.class_name = config.CandidateClass();
   brief.target = target;
   brief.language = language;
   brief.precision = std::string(config::PrecisionName(config.precision));

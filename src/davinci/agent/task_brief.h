@@ -16,7 +16,8 @@ namespace davinci::agent {
 struct TaskBrief {
   std::string id;                       // TaskEntry::id, for labels only; no agent sees it
   std::string reference;                // source text of the reference file
-  std::string entry = "Model";          // class (or function, see is_function) of the reference
+  std::string entry = "Model";          // class or function of the reference
+  bool is_function = false;             // `entry` is one
   std::string class_name = "ModelNew";  // what the candidate has to define
   Target target = Target::kCpu;
   Language language = Language::kTriton;  // of the candidates; one of the four written on purpose
@@ -32,10 +33,10 @@ struct TaskBrief {
   ReplyForm reply = ReplyForm::kFile;  // what the Policy agent is asked for
 };
 
-// A brief with all that a sidecar says. `class_name` is task::Task::candidate_entry. The caller
-// adds the rest: id, reference, hints, start, and further shapes of its own.
-TaskBrief BriefOf(const config::TaskConfig& config, const std::string& class_name, Target target,
-                  Language language, ReplyForm reply);
+// A brief with all that a sidecar says. The caller adds the rest: id, reference, hints, start, and
+// further shapes of its own.
+TaskBrief BriefOf(const config::TaskConfig& config, Target target, Language language,
+                  ReplyForm reply);
 
 // "Triton", "CUDA C++", …: how prompts call a language; "" for auto and python.
 std::string_view LanguageTitle(Language language);

@@ -295,6 +295,10 @@ std::string TaskConfig::CandidateEntry() const {
   return entry + "New";
 }
 
+std::string TaskConfig::CandidateClass() const {
+  return function.empty() && op.empty() ? entry + "New" : "ModelNew";
+}
+
 Result<TaskConfig> ParseTaskConfig(std::string_view text, std::string_view source) {
   DAVINCI_ASSIGN_OR_RETURN(TomlTree tree, ParseToml(text, source));
   return Parser(tree).Run();

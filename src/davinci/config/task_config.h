@@ -72,6 +72,8 @@ struct TaskConfig {
   Json Globals(std::string_view target, std::optional<size_t> variant = std::nullopt) const;
   // What a candidate has to define: "ModelNew", or "softmax_rows_new".
   std::string CandidateEntry() const;
+  // The class that a candidate may define in any case: a function is a module without state.
+  std::string CandidateClass() const;
 };
 
 // `source` names the text in errors. All problems are reported at once, one per line.

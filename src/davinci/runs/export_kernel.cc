@@ -126,7 +126,7 @@ json GuardFacts(const config::TaskConfig& config, Target target, const Evaluatio
                 const std::string& package) {
   const bool is_class = config.function.empty() && config.op.empty();
   json facts = {{"entry", is_class ? config.entry : config.function},
-                {"kernel", is_class ? config.CandidateEntry() : std::string("ModelNew")},
+                {"kernel", config.CandidateClass()},
                 {"globals", config.Globals(TargetName(target))},
                 {"target", TargetName(target)},
                 {"cases", verified.evidence.value("verified", json::array())}};

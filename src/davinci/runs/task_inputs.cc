@@ -15,10 +15,9 @@ namespace fs = std::filesystem;
 
 namespace {
 
-agent::TaskBrief Brief(const config::TaskConfig& config, const std::string& class_name,
-                       const rollout::StepSettings& settings) {
+agent::TaskBrief Brief(const config::TaskConfig& config, const rollout::StepSettings& settings) {
   agent::TaskBrief brief =
-      agent::BriefOf(config, class_name, settings.target, settings.language, settings.reply);
+      agent::BriefOf(config, settings.target, settings.language, settings.reply);
   brief.other_shapes = brief.other_shapes || !settings.shapes.empty();
   brief.hints = settings.hints;
   return brief;
@@ -39,7 +38,7 @@ Result<std::vector<rollout::TaskInput>> MakeTaskInputs(const std::vector<task::T
     rollout::TaskInput input;
     input.id = entry.id;
     input.task = *task;
-    input.brief = Brief(input.task->config, input.task->candidate_entry, settings);
+    input.brief = Brief(input.task->config, settings);
     input.brief.id = entry.id;
     input.brief.reference = input.task->source;
     DAVINCI_RETURN_IF_ERROR(agent::CheckLanguage(input.brief));
@@ -55,9 +54,7 @@ Result<rollout::TaskInput> InputFromRecord(const task::TaskEntry& entry,
                            config::ParseTaskConfig(entry.sidecar, entry.id + ".toml"));
   rollout::TaskInput input;
   input.id = entry.id;
-  // As task::LoadTask: tasks without a class are wrapped in one.
-  const bool is_class = config.function.empty() && config.op.empty();
-  input.brief = Brief(config, is_class ? config.CandidateEntry() : "ModelNew", settings);
+  input.brief = Brief(config, settings);
   input.brief.id = entry.id;
   input.brief.reference = entry.source;
   return input;

@@ -133,6 +133,7 @@ class Variation {
     Attributes();
     Arguments();
     Keys();
+    if (Chance(0.15)) AsFunction();
     Docstrings();
     Comments();
     if (Chance(0.3)) Breaks();
@@ -270,6 +271,39 @@ class Variation {
     forward->insert(in_task, Chance(0.3) ? fmt::format(", {}: {} = {}", name, type, value)
                                          : fmt::format(", {}={}", name, value));
     body->insert(in_answer, fmt::format(", {}={}", name, value));
+  }
+
+  // A module without state as the function that it is. Rollouts ask for a class all the same.
+  void AsFunction() {
+    const std::string head = fmt::format("class {}(nn.Module):\n", pair_.entry);
+    const std::string answer = fmt::format("class {0}New({0}):\n", pair_.entry);
+    const size_t begin = pair_.task.find(head),
+                 forward = pair_.task.find("    " + std::string(kForward), begin);
+    if (begin == std::string::npos || forward == std::string::npos ||
+        pair_.task.find(kClass) != begin ||
+        pair_.task.find(kClass, begin + 1) != std::string::npos ||
+        pair_.answer.find(answer) == std::string::npos ||
+        pair_.answer.find("self.") != std::string::npos)
+      return;
+    const size_t end = std::min(pair_.task.find("\n\n\n", forward), pair_.task.size());
+    const size_t init = pair_.task.find("def get_init_inputs");
+    if (pair_.task.substr(begin, end - begin).find("self.") != std::string::npos ||
+        pair_.task.find("\n    def ", forward + 1) < end ||
+        (init != std::string::npos && pair_.task.find("return []", init) == std::string::npos))
+      return;
+    const std::string name = FreshName();
+    if (Keywords().contains(name) || HasWord(pair_.task, name) || HasWord(pair_.answer, name))
+      return;
+    std::string body;
+    for (const std::string_view line : Split(pair_.task.substr(forward, end - forward), '\n'))
+      body += std::string(line.empty() ? line : line.substr(4)) + "\n";
+    body.pop_back();
+    body = fmt::format("def {}(", name) + body.substr(kForward.size());
+    pair_.task.replace(begin, end - begin, body);
+    pair_.answer = Replaced(pair_.answer, answer, "class ModelNew(nn.Module):\n");
+    pair_.sidecar = fmt::format("function = \"{}\"\n", name) +
+                    Replaced(pair_.sidecar, fmt::format("entry = \"{}\"\n", pair_.entry), "");
+    pair_.entry = name;
   }
 
   // Keys of the dict that forward returns.

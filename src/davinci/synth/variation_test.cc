@@ -153,6 +153,38 @@ TEST(Variation, SomeForwardsHaveAnArgumentThatNobodyGives) {
   EXPECT_GT(optional, 10u);
 }
 
+// Rollouts ask for a class whose forward has the function's arguments.
+TEST(Variation, SomeModulesWithoutStateAreFunctions) {
+  PairText written = Written();
+  written.task =
+      "import torch\nimport torch.nn as nn\n\n\nclass Net(nn.Module):\n"
+      "    def __init__(self):\n        super().__init__()\n\n"
+      "    def forward(self, x):\n        y = x + 1\n\n        return y.norm()\n\n\n"
+      "def get_inputs():\n    return [torch.randn(64, 32)]\n\n\n"
+      "def get_init_inputs():\n    return []\n";
+  written.sidecar = "entry = \"Net\"\nprecision = \"fp32\"\n";
+  written.answer =
+      "class NetNew(Net):\n    def forward(self, x):\n        return x.norm()  # or so\n";
+  written.entry = "Net";
+  PairText state = written;
+  state.answer += "        self.weight\n";
+  size_t functions = 0;
+  for (uint64_t seed = 0; seed < 200; ++seed) {
+    EXPECT_EQ(Varied(TheCorpus(), state, seed).sidecar.find("function"), std::string::npos);
+    const PairText pair = Varied(TheCorpus(), written, seed);
+    if (pair.sidecar.find("function") == std::string::npos) continue;
+    ++functions;
+    EXPECT_EQ(pair.sidecar, "function = \"" + pair.entry + "\"\nprecision = \"fp32\"\n");
+    const std::string arguments = Between(pair.task, "\ndef " + pair.entry + "(", ")");
+    if (arguments.find(':') != std::string::npos) continue;
+    EXPECT_EQ(pair.answer.substr(0, pair.answer.find("        return")),
+              "class ModelNew(nn.Module):\n    def forward(self, " + arguments + "):\n");
+    EXPECT_EQ(pair.task.find("class "), std::string::npos) << pair.task;
+    EXPECT_NE(pair.task.find("\n    return "), std::string::npos) << pair.task;
+  }
+  EXPECT_GT(functions, 10u);
+}
+
 TEST(Variation, ArgumentsOfForwardDiffer) {
   PairText written = Written();
   written.task = Replaced(written.task, "forward(self, x)", "forward(self, x, y, z)");

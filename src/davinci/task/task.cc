@@ -71,14 +71,10 @@ Result<Task> LoadTask(const std::string& path) {
     return InvalidArgument(fmt::format("{}:{}: not UTF-8; save the file as UTF-8", path, line));
   DAVINCI_ASSIGN_OR_RETURN(task.config, config::LoadTaskConfig(path));
   const config::TaskConfig& c = task.config;
-  if (!c.function.empty()) {
-    task.candidate_entry = "ModelNew";
-    task.candidate_function = c.function + "_new";
-  } else if (!c.op.empty()) {
-    task.candidate_entry = "ModelNew";
-    task.candidate_function = c.op.substr(c.op.rfind('.') + 1) + "_new";
+  task.candidate_entry = c.CandidateClass();
+  if (c.entry.empty()) {
+    task.candidate_function = c.CandidateEntry();
   } else {
-    task.candidate_entry = c.entry + "New";
     if (!HasWord(task.source, c.entry))  // whether it is a class, the import will tell
       return InvalidArgument(
           fmt::format("{}: no class {}; a task file defines class Model(nn.Module), get_inputs() "

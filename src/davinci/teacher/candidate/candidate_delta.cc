@@ -45,14 +45,12 @@ std::string CandidateText::ImportedDelta() const {
     text += from.helpers + "\n\n";
     break;
   }
-  std::string indent = "    ";
-  if (from.base.empty()) {
-    text += fmt::format("def {}({}):\n", from.defined, from.signature);
-  } else {
-    text += fmt::format("class {}({}):\n    def forward(self{}{}):\n", from.defined, from.base,
-                        from.signature.empty() ? "" : ", ", from.signature);
-    indent = "        ";
-  }
+  // Rollouts ask for a class in the place of a function, too.
+  const bool is_function = from.base.empty();
+  text += fmt::format(
+      "class {}({}):\n    def forward(self{}{}):\n", is_function ? "ModelNew" : from.defined,
+      is_function ? "nn.Module" : from.base, from.signature.empty() ? "" : ", ", from.signature);
+  const std::string indent = "        ";
   for (const std::string_view line : synth::Split(from.first_lines, '\n'))
     if (!line.empty()) text += indent + std::string(line) + "\n";
   for (const std::string& line : ShortHostText(std::move(lines), ranks, ResultRanks()))

@@ -186,8 +186,8 @@ Result<PairRow> PairMaker::Make(const PairTask& task, const RowCards* cards) con
   DAVINCI_ASSIGN_OR_RETURN(const auto config,
                            config::ParseTaskConfig(text.sidecar, task.id + ".toml"));
   const Target target = settings_.language == Language::kCpp ? Target::kCpu : Target::kCuda;
-  agent::TaskBrief brief = agent::BriefOf(config, config.CandidateEntry(), target,
-                                          PromptLanguage(settings_.language), settings_.reply);
+  agent::TaskBrief brief =
+      agent::BriefOf(config, target, PromptLanguage(settings_.language), settings_.reply);
   brief.id = task.id;
   brief.reference = text.task;
   if (!task.defines.empty()) brief.class_name = task.defines;

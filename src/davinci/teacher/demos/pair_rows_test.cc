@@ -66,7 +66,7 @@ llm::Request Sent(const synth::PairText& text, Language language, ReplyForm repl
   const auto config = config::ParseTaskConfig(text.sidecar, "task.toml").value();
   const bool cpp = language == Language::kCpp;
   agent::TaskBrief brief =
-      agent::BriefOf(config, config.CandidateEntry(), cpp ? Target::kCpu : Target::kCuda,
+      agent::BriefOf(config, cpp ? Target::kCpu : Target::kCuda,
                      cpp                           ? davinci::Language::kCpp
                      : language == Language::kCuda ? davinci::Language::kCuda
                                                    : davinci::Language::kTriton,
@@ -295,8 +295,8 @@ TEST(PairRows, SelectionIsAskedWithWhatRetrievalFindsAndNamesTheRulesSkills) {
                                  RuleSet::Of(Level::kBest, Language::kTriton), ReplyForm::kDelta);
     const synth::PairText text = maker.Text(PairTaskOf(task), *candidate);
     const auto config = config::ParseTaskConfig(text.sidecar, "task.toml").value();
-    agent::TaskBrief brief = agent::BriefOf(config, config.CandidateEntry(), Target::kCuda,
-                                            davinci::Language::kTriton, ReplyForm::kDelta);
+    agent::TaskBrief brief =
+        agent::BriefOf(config, Target::kCuda, davinci::Language::kTriton, ReplyForm::kDelta);
     brief.reference = text.task;
     const auto shown = found(text.task);
     const auto asked = agent::BuildSelectionRequest(TheWorld().prompts, brief, "", shown).value();
