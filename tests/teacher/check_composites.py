@@ -51,7 +51,7 @@ def define(signature, body):
     return call + "("
 
 
-def check(prompt, reply, folder):
+def check(system, prompt, reply, folder):
     """Nothing, or why the row is wrong."""
     task = re.search(r"# Task\n.*?```python\n(.*?)\n?```", prompt, re.DOTALL).group(1)
     called = set()
@@ -69,9 +69,12 @@ def check(prompt, reply, folder):
     sys.modules["reference_task"] = module
     if "dot_" in reply and "bfloat16" in task:  # the interpreter multiplies the bits of bfloat16 tiles as integers
         return "skipped"
-    entry = re.search(r"class (\w+)New\(", reply).group(1)
+    defined, base = re.search(r"class (\w+)\(([\w.]+)\)", reply).groups()
     torch.manual_seed(0)
-    model = getattr(module, entry)(*module.get_init_inputs()).eval()
+    if base == "nn.Module":  # in the place of a function
+        model, states = getattr(module, re.search(r"PyTorch function `(\w+)`", system).group(1)), False
+    else:
+        model, states = getattr(module, base)(*module.get_init_inputs()).eval(), True
     inputs = module.get_inputs()
     if sum(tensor.numel() for tensor in tensors(inputs)) > MOST_ELEMENTS:
         return "skipped"
@@ -79,9 +82,11 @@ def check(prompt, reply, folder):
         want = tensors(model(*[x.clone() for x in inputs]))
         if sum(tensor.numel() for tensor in want) > MOST_ELEMENTS:
             return "skipped"
-        answer = load(PRELUDE + f"from reference_task import {entry}\n" + reply, folder / "reply.py", {})
-        new = getattr(answer, entry + "New")(*module.get_init_inputs()).eval()
-        new.load_state_dict(model.state_dict())
+        own = f"from reference_task import {base}\n" if states else ""
+        answer = load(PRELUDE + own + reply, folder / "reply.py", {})
+        new = getattr(answer, defined)(*(module.get_init_inputs() if states else ())).eval()
+        if states:
+            new.load_state_dict(model.state_dict())
         have = tensors(new(*[x.clone() for x in inputs]))
     half = want[0].dtype != torch.float32
     for w, h in zip(want, have, strict=True):
@@ -111,7 +116,7 @@ def main():
                 break
             reply = row["messages"][2]["content"].removeprefix("```python\n").removesuffix("```")
             try:
-                why = check(row["messages"][1]["content"], reply, pathlib.Path(folder))
+                why = check(row["messages"][0]["content"], row["messages"][1]["content"], reply, pathlib.Path(folder))
             except Exception as error:  # noqa: BLE001 - any failure is a result
                 why = f"{type(error).__name__}: {str(error)[:200]}"
             counts["right" if why is None else why if why == "skipped" else "wrong"] += 1
