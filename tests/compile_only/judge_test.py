@@ -57,9 +57,10 @@ OTHERS = {"large_right": ("large", "relu_right"), "large_fixed": ("large", "larg
           "medium_slow": ("medium", "relu_right"), "product_tf32": ("product", "product_tf32"), "product_ieee": ("product", "product_ieee"),
           "product_bf16": ("product_bf16", "product_bf16")}
 
-# Candidates that are graph_right with other lines.
+# Candidates that are another one with other lines.
 REPLAY = "        self.graph.replay()\n"
-GRAPHS = {
+DERIVED = {
+    "sized_wrong": {"WIDTH = 64": "WIDTH = 32", "cols) * tl": "cols) + tl"},
     "graph_never_replayed": {REPLAY: ""},  # nothing else computes
     "graph_of_state": {  # a count of replays: one in each call
         "        self.compiled = None\n": '        self.compiled = None\n        self.register_buffer("ticks", torch.zeros(1), persistent=False)\n',
@@ -71,11 +72,12 @@ GRAPHS = {
 
 
 def candidate(name, folder):
-    """Where it lies; one of GRAPHS is written into ``folder``."""
-    if name not in GRAPHS:
+    """Where it lies; one of DERIVED is written into ``folder``."""
+    if name not in DERIVED:
         return HERE / "candidates" / f"{name}.py"
-    text = (HERE / "candidates/graph_right.py").read_text()
-    for old, new in GRAPHS[name].items():
+    base = "sized_for_device" if name.startswith("sized") else "graph_right"
+    text = (HERE / f"candidates/{base}.py").read_text()
+    for old, new in DERIVED[name].items():
         assert text.count(old) == 1, (name, old)
         text = text.replace(old, new)
     path = pathlib.Path(folder, f"{name}.py")

@@ -148,14 +148,17 @@ TEST(Teacher, DirectLaunchesAreOfKernelsThatForwardCalls) {
   EXPECT_GT(direct, 20u);
 }
 
+Result<Candidate> BestDelta(const synth::SampledTask& task) {
+  return All().teacher.Write(task.graph, task.text, Language::kTriton,
+                             RuleSet::Of(Level::kBest, Language::kTriton), ReplyForm::kDelta);
+}
+
 // `kernel` of the prelude takes a grid of one axis that is no tuple; triton.jit does not.
 TEST(Teacher, EveryKernelOfADeltaReplyIsLaunchedByThePrelude) {
   size_t templates = 0;
   for (const char* pattern : {"sorting", "mixture_single", "attention"})
     for (const auto& task : Tasks(60, 10, pattern)) {
-      const auto best =
-          All().teacher.Write(task.graph, task.text, Language::kTriton,
-                              RuleSet::Of(Level::kBest, Language::kTriton), ReplyForm::kDelta);
+      const auto best = BestDelta(task);
       if (!best.ok() || best->own_kernels == 0) continue;
       EXPECT_EQ(best->source.find("@triton.jit"), std::string::npos) << best->source;
       templates += best->rules.Contains(Rule::kSelectLargest);
@@ -167,9 +170,7 @@ TEST(Teacher, EveryKernelOfADeltaReplyIsLaunchedByThePrelude) {
 TEST(Teacher, DeltaRepliesReadTheSizesThatAConvolutionGives) {
   size_t read = 0;
   for (const auto& task : Tasks(40, 11, "conv1d_chain")) {
-    const auto best =
-        All().teacher.Write(task.graph, task.text, Language::kTriton,
-                            RuleSet::Of(Level::kBest, Language::kTriton), ReplyForm::kDelta);
+    const auto best = BestDelta(task);
     if (!best.ok() || best->own_kernels == 0) continue;
     read += best->source.find(" = t1.shape\n") != std::string::npos;
   }
@@ -180,9 +181,7 @@ TEST(Teacher, DeltaRepliesReadTheSizesThatAConvolutionGives) {
 TEST(Teacher, DeltaRepliesPassTheBiasThatALinearLayerHasOrHasNot) {
   size_t absent = 0;
   for (const auto& task : Tasks(80, 12, "linear_chain")) {
-    const auto best =
-        All().teacher.Write(task.graph, task.text, Language::kTriton,
-                            RuleSet::Of(Level::kBest, Language::kTriton), ReplyForm::kDelta);
+    const auto best = BestDelta(task);
     if (!best.ok() || best->source.find("dot_nt(") == std::string::npos) continue;
     const bool without = task.text.source.find("bias=False") != std::string::npos &&
                          task.text.source.find("bias=True") == std::string::npos;
