@@ -216,8 +216,8 @@ std::optional<Expert::Bounded> Expert::Bound(const ExpertTask::Symbolic& symboli
   const auto most = [](const import::TracedSymbol& symbol) {
     return *std::ranges::max_element(symbol.named);
   };
-  // What the rules decide by sizes they decide alike between two sizes with one text. These grow
-  // and shrink together.
+  // The rules decide alike between two sizes for which they write the same text. All sizes grow and
+  // shrink together.
   const auto alike = [&](const std::vector<int64_t>& values) { return text(values) == source; };
   const auto farthest = [&](const std::vector<int64_t>& named, bool grow) {
     std::vector<int64_t> found = own, beyond = named;

@@ -22,7 +22,7 @@
 
 namespace davinci::expert {
 
-// What a size is in which the shapes of a task differ.
+// Some sizes differ between the shapes of a task. This says how kernels get them.
 enum class Sizes {
   kSymbols,  // read of the inputs, where the module can be traced so
   kNumbers   // a number: each shape has kernels of its own; other shapes get those with symbols

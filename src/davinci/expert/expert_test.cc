@@ -319,7 +319,7 @@ TEST(Expert, AGridThatNoDeviceStartsGoesToTheModulesOwnForward) {
       << variants[0].candidate.source;
 }
 
-// What is made once for a device, and a graph of launches, are of one shape.
+// A constant that is made once for a device belongs to one shape, and so does a graph of launches.
 TEST(Expert, NothingThatDependsOnASymbolIsKept) {
   const auto expert = Expert::Load(kSynth);
   ASSERT_TRUE(expert.ok());

@@ -68,7 +68,7 @@ struct TracedModule {
     std::string module, why;
   };
   std::vector<Kept> kept;  // submodules that stay one call
-  // What sizes and texts name; empty: they hold for one shape.
+  // Sizes and texts name these. Without any, they hold for one shape alone.
   std::vector<TracedSymbol> symbols;
   std::vector<int> serves;  // shapes of the task, 0 is its own, that it holds for
 };

@@ -252,7 +252,7 @@ class Variation {
     pair_.answer.replace(answer, std::string::npos, body);
   }
 
-  // An argument that forward has and nobody gives. The answer's has no annotation.
+  // Gives forward one more argument, with a default value. The answer leaves its annotation out.
   void AddOptional(std::string* forward, std::string* body) {
     static constexpr std::array<std::pair<std::string_view, std::string_view>, 7> kDefaults = {
         {{"None", "torch.Tensor"},

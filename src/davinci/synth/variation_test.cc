@@ -101,7 +101,7 @@ TEST(Variation, ArgumentsOfForwardAreAlikeAndThoseOfKernelsStay) {
   EXPECT_GT(names.size(), 60u);
 }
 
-// A model that only saw words of the lists cannot copy a name that is none.
+// A model that has seen names of the lists alone cannot copy other names.
 TEST(Variation, HalfOfTheNamesAreNoWordsOfTheLists) {
   std::set<std::string> words(TheCorpus().words.begin(), TheCorpus().words.end());
   for (const auto& [key, texts] : TheCorpus().lists) words.insert(texts.begin(), texts.end());

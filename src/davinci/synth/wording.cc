@@ -23,7 +23,7 @@ std::string Shortened(const std::string& word, SplitMix64* rng) {
   return text;
 }
 
-// Of four letters and more, in lower case.
+// Returns the words of a text that have four letters or more, in lower case.
 std::vector<std::string> WordsOf(std::string_view text) {
   constexpr size_t kFewestLetters = 4;
   std::vector<std::string> words;

@@ -39,7 +39,7 @@ enum class ReduceKind { kSum, kMax, kMin, kProd, kAny, kAll, kLogSum };
 struct MatrixProduct {
   Id left = -1, right = -1, bias = -1;                     // bias: of a column, or -1
   bool left_transposed = false, right_transposed = false;  // in memory: the last two axes
-  // The attribute that is None where a linear layer has no bias: "self.fc.bias".
+  // "self.fc.bias" of a linear layer without a bias, where that attribute is None; else "".
   std::string absent_bias = {};
 };
 
