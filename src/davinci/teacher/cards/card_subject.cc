@@ -15,23 +15,15 @@ using synth::Operator;
 // The style of the minimal modules: no text that costs tokens.
 constexpr std::string_view kCardStyle = "terse";
 
-std::optional<synth::SampledTask> Minimal(const synth::Grammar& grammar,
-                                          const synth::StyleBook& styles,
-                                          const synth::Pattern& pattern, uint64_t attempt,
-                                          const Operator* further = nullptr) {
+std::optional<synth::SampledTask> MinimalOf(synth::Graph graph, const synth::Grammar& grammar,
+                                            const synth::StyleBook& styles, uint64_t seed) {
   const auto style = std::find_if(styles.styles.begin(), styles.styles.end(),
                                   [](const synth::Style& one) { return one.name == kCardStyle; });
   if (style == styles.styles.end()) return std::nullopt;
-  synth::BuildOptions build;
-  build.seed = HashBytes(pattern.name, attempt);
-  build.reach_cpu = 0.5;
-  build.further = further;
-  synth::BuildOutcome outcome = synth::BuildGraph(grammar, pattern, build);
-  if (!outcome.graph) return std::nullopt;
   synth::SampledTask task;
-  task.id = "card-" + pattern.name;
-  task.text = synth::RenderTask(*outcome.graph, grammar, styles, *style, build.seed);
-  task.graph = std::move(*outcome.graph);
+  task.id = "card-" + graph.pattern->name;
+  task.text = synth::RenderTask(graph, grammar, styles, *style, seed);
+  task.graph = std::move(graph);
   task.style = &*style;
   // The style writes one class, which is all that a card shows.
   for (const std::string_view line : synth::Split(task.text.source, '\n'))
@@ -39,6 +31,19 @@ std::optional<synth::SampledTask> Minimal(const synth::Grammar& grammar,
         (line.starts_with("class ") && !line.starts_with("class " + task.text.entry + "(")))
       return std::nullopt;
   return task;
+}
+
+std::optional<synth::SampledTask> Minimal(const synth::Grammar& grammar,
+                                          const synth::StyleBook& styles,
+                                          const synth::Pattern& pattern, uint64_t attempt,
+                                          const Operator* further = nullptr) {
+  synth::BuildOptions build;
+  build.seed = HashBytes(pattern.name, attempt);
+  build.reach_cpu = 0.5;
+  build.further = further;
+  synth::BuildOutcome outcome = synth::BuildGraph(grammar, pattern, build);
+  if (!outcome.graph) return std::nullopt;
+  return MinimalOf(std::move(*outcome.graph), grammar, styles, build.seed);
 }
 
 // Spellings by other functions, those that say most first.
@@ -158,6 +163,12 @@ std::shared_ptr<synth::Pattern> PatternOf(const Operator& op) {
   return pattern;
 }
 
+// One tensor, element by element, and nothing else that a spelling has to say.
+bool IsPlainActivation(const Operator& op) {
+  return std::find(op.groups.begin(), op.groups.end(), "act") != op.groups.end() &&
+         op.attrs.empty() && op.params.empty() && op.mode.empty() && op.inputs.size() == 1;
+}
+
 }  // namespace
 
 std::string CallOfForm(std::string_view form) {
@@ -216,6 +227,31 @@ std::optional<CardSubject> SubjectOf(const synth::Grammar& grammar, const synth:
   subject.name = pattern.name;
   subject.title = pattern.title.empty() ? synth::Replaced(pattern.name, "_", " ") : pattern.title;
   subject.task = std::move(*task);
+  return subject;
+}
+
+std::optional<CardSubject> BlockOf(const synth::Grammar& grammar, const synth::StyleBook& styles,
+                                   const synth::SampledTask& task, std::string name,
+                                   SplitMix64* rng) {
+  constexpr double kOtherActivation = 0.35;
+  synth::Graph graph = task.graph;
+  if (graph.pattern == nullptr || graph.OperatorSequence().size() < 2) return std::nullopt;
+  std::vector<const Operator*> activations;
+  for (const auto& [known, op] : grammar.operators)
+    if (IsPlainActivation(op)) activations.push_back(&op);
+  for (synth::Node& node : graph.nodes) {
+    if (!IsPlainActivation(*node.op) || rng->Uniform() >= kOtherActivation) continue;
+    node.op = activations[rng->Below(activations.size())];
+    node.label = node.op->name;
+  }
+  // Another combination may be one that is held out.
+  if (synth::SplitOf(grammar, graph, *task.style) != task.split) return std::nullopt;
+  auto minimal = MinimalOf(std::move(graph), grammar, styles, rng->Next());
+  if (!minimal) return std::nullopt;
+  CardSubject subject;
+  subject.title = synth::Replaced(name, "_", " ");
+  subject.name = std::move(name);
+  subject.task = std::move(*minimal);
   return subject;
 }
 

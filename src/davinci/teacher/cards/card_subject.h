@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "davinci/base/rng.h"
 #include "davinci/synth/sampler.h"
 #include "davinci/teacher/semantics/tables.h"
 
@@ -52,5 +53,11 @@ std::optional<CardSubject> SubjectOf(const synth::Grammar& grammar, const synth:
                                      const synth::Pattern& pattern, uint64_t attempt);
 std::optional<CardSubject> SubjectOf(const synth::Grammar& grammar, const synth::StyleBook& styles,
                                      const InventedOperator& invented, uint64_t attempt);
+// The module of a generated task as a block under another name: the same structure in the cards'
+// style, with other activations in some places, of the task's split. The result is empty where
+// fewer than two operators compute, or the style writes more than one class.
+std::optional<CardSubject> BlockOf(const synth::Grammar& grammar, const synth::StyleBook& styles,
+                                   const synth::SampledTask& task, std::string name,
+                                   SplitMix64* rng);
 
 }  // namespace davinci::teacher

@@ -148,6 +148,43 @@ TEST(RowCards, AnswerFollowsTheCard) {
   for (const size_t count : {right, veiled, others, both, hidden}) EXPECT_GT(count, 20u);
 }
 
+// A card of the task's own structure, of which an answer copies the kernels: the same operators
+// apart from activations, under another name.
+TEST(RowCards, SomeShowTheBlockOfTheTask) {
+  const CardWorld& world = TheCardWorld();
+  const CardDeck deck = world.Deck(CardFamilies::kTrain);
+  size_t blocks = 0, others = 0;
+  for (const auto& task : world.Tasks(200, synth::SplitKind::kTrain)) {
+    SplitMix64 rng(HashBytes(task.id, 5));
+    const auto block = BlockOf(world.grammar, world.styles, task, "soft_block", &rng);
+    if (!block) continue;
+    ++blocks;
+    ASSERT_EQ(block->task.graph.nodes.size(), task.graph.nodes.size());
+    EXPECT_EQ(synth::SplitOf(world.grammar, block->task.graph, *task.style), task.split);
+    for (size_t i = 0; i < task.graph.nodes.size(); ++i) {
+      const synth::Operator &is = *block->task.graph.nodes[i].op, &was = *task.graph.nodes[i].op;
+      others += is.name != was.name;
+      EXPECT_TRUE(is.name == was.name || (std::ranges::count(is.groups, "act") == 1 &&
+                                          std::ranges::count(was.groups, "act") == 1));
+    }
+  }
+  EXPECT_GT(blocks, 60u);
+  EXPECT_GT(others, 10u);
+  size_t shown = 0;
+  for (const auto& task : world.Tasks(300, synth::SplitKind::kTrain)) {
+    const auto row = CardsOfRow(deck, world.corpus, task, {1.0, 2});
+    if (!row || row->composite || !row->veils.empty() || row->right == 0) continue;
+    const auto is_known = [&](const skill::Skill& card) {
+      const std::string name = card.scope.substr(card.scope.find('/') + 1);
+      return std::ranges::count(deck.names(), name) > 0;
+    };
+    if (std::ranges::all_of(row->cards, is_known)) continue;
+    ++shown;
+    EXPECT_EQ(row->task.text.source, task.text.source);
+  }
+  EXPECT_GT(shown, 15u);
+}
+
 // The rows of some tasks whose right card is a composite operator's.
 template <typename Take>
 size_t ForCompositeRows(size_t tasks, const Take& take) {

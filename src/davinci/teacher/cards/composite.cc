@@ -30,7 +30,7 @@ constexpr double kLargestResult = 1e4;   // further operators shall see numbers 
 constexpr double kNamedNumber = 0.5;     // share of a definition's numbers that are arguments
 constexpr double kNamedAxis = 0.6;       // share of reductions whose axis is an argument
 constexpr double kNamedKeepdim = 0.35;   // share of results along an axis with keepdim
-constexpr double kOfIndices = 0.3;       // share of operators that move elements
+constexpr double kOfIndices = 0.4;       // share of operators that move elements
 constexpr double kBefore = 0.35;         // share of tasks with an operator before the call
 constexpr double kAlone = 0.35;          // share with none behind it
 
@@ -381,6 +381,10 @@ std::optional<Composite> OfIndices(const synth::Grammar& grammar, const synth::C
   op->outputs = {output};
   op->lo = std::move(*lo);
   op->hi = std::move(*hi);
+  op->attrs = form.attrs;
+  // Those without a default come first, as in signatures.
+  std::ranges::stable_partition(
+      op->attrs, [](const AttrSpec& attr) { return !attr.default_number.has_value(); });
   // Halves are rounded between its operators, and a threshold behind the call would show that.
   op->half = false;
   Composite made;

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <string_view>
 #include <vector>
@@ -10,23 +11,52 @@ namespace davinci::teacher {
 namespace {
 
 constexpr uint64_t kMostShift = 7;
-constexpr double kWrapped = 0.4;  // share with a pointwise function around
-constexpr double kPlain = 0.25;   // share of moves whose result is not joined with `x`
+constexpr double kWrapped = 0.4;   // share with a pointwise function around
+constexpr double kPlain = 0.25;    // share of moves whose result is not joined with `x`
+constexpr double kArgument = 0.5;  // share of numbers that are arguments
+constexpr double kDefault = 0.4;   // share of arguments that have a default
 constexpr std::array<std::string_view, 7> kFactors = {"0.25", "0.3", "0.5", "0.75",
                                                       "1.5",  "2.0", "2.5"};
+
+// Names of arguments: of what counts, and of what is added or moved.
+constexpr std::array<const char*, 9> kSizeNames = {
+    "kernel_size", "stride", "factor", "size", "step", "window", "num", "block_size", "groups"};
+constexpr std::array<const char*, 7> kShiftNames = {"padding", "offset", "shift",   "lag",
+                                                    "margin",  "border", "dilation"};
 
 // Moves of `x` within its shape, by {0} and {1}.
 constexpr std::array<const char*, 6> kAlongLast = {
     "F.pad({{x}}, ({0}, 0))[..., :-{0}]",
     "F.pad({{x}}, (0, {0}))[..., {0}:]",
     "torch.roll({{x}}, {0}, -1)",
-    "torch.roll({{x}}, {1}, -1)",
+    "torch.roll({{x}}, -{0}, -1)",
     "torch.cat(({{x}}[..., {0}:], {{x}}[..., :{0}]), -1)",
     "{{x}}.flip(-1)"};
 constexpr std::array<const char*, 5> kInPlane = {
     "F.pad({{x}}, ({0}, 0, {1}, 0))[..., :-{1}, :-{0}]",
     "F.pad({{x}}, (0, {0}, {1}, 0))[..., :-{1}, {0}:]", "torch.roll({{x}}, ({0}, -{1}), (2, 3))",
     "{{x}}.flip(2)", "{{x}}.flip(1)"};
+
+// Moves of `x` (N, C, H, W) to another shape, by {0}: a count {k} or a shift {p}.
+struct Reshaping {
+  const char *form, *output;
+};
+constexpr std::array<Reshaping, 12> kReshapings = {{
+    {"{{x}}.flatten(2).transpose(1, 2)", "N H*W C"},
+    {"{{x}}.permute(0, 2, 3, 1).flatten(2)", "N H W*C"},
+    {"{{x}}.transpose(2, 3).flatten(1, 2)", "N C*W H"},
+    {"F.pad({{x}}, ({p}, {p}, {p}, {p})).flatten(2)", "N C (H+2*{p})*(W+2*{p})"},
+    {"F.pad({{x}}, (0, 0, 0, 0, {p}, {p}))", "N C+2*{p} H W"},
+    {"F.pad({{x}}, ({p}, {p})).flatten(1, 2)", "N C*H W+2*{p}"},
+    {"{{x}}[..., ::{k}, ::{k}]", "N C (H+{k}-1)//{k} (W+{k}-1)//{k}"},
+    {"{{x}}[:, :, ::{k}].flatten(2)", "N C ((H+{k}-1)//{k})*W"},
+    {"{{x}}.repeat_interleave({k}, 1)", "N C*{k} H W"},
+    {"{{x}}.repeat_interleave({k}, 3).flatten(2)", "N C H*W*{k}"},
+    {"torch.cat((F.pad({{x}}, ({p}, 0))[..., :-{p}], {{x}}, F.pad({{x}}, (0, {p}))[..., {p}:]), "
+     "1)",
+     "N C*3 H W"},
+    {"torch.cat(({{x}}, {{x}}.flip(3)), 1).flatten(2)", "N C*2 H*W"},
+}};
 
 // Two tensors of one shape as one, and the largest result over m, their largest magnitude.
 struct Combination {
@@ -44,7 +74,7 @@ class Drawing {
   explicit Drawing(SplitMix64* rng) : rng_(*rng) {}
 
   IndexForm Run() {
-    switch (rng_.Below(5)) {
+    switch (rng_.Below(8)) {
       case 0:
       case 1:
         Moved("* D", AlongLast());
@@ -55,27 +85,59 @@ class Drawing {
       case 3:
         Cropped();
         break;
-      default:
+      case 4:
         Moved("N C H W", InPlane());
         break;
+      default:
+        Reshaped();
+        break;
     }
+    // An argument that the definition does not name is none.
+    std::erase_if(form_.attrs, [&](const synth::AttrSpec& attr) {
+      return form_.definition.find("{" + attr.name + "}") == std::string::npos;
+    });
     if (rng_.Uniform() < kWrapped) Wrap();
     return std::move(form_);
   }
 
  private:
-  int Shift() { return 1 + static_cast<int>(rng_.Below(kMostShift)); }
-  std::string Factor() { return std::string(kFactors[rng_.Below(kFactors.size())]); }
+  template <typename T>
+  typename T::value_type AnyOf(const T& from) {
+    return from[rng_.Below(from.size())];
+  }
+  std::string Factor() { return std::string(AnyOf(kFactors)); }
+
+  struct Number {
+    std::string text;  // in the definition: "3", or an argument's placeholder
+    std::string size;  // in a shape: "3", or the argument's name
+  };
+
+  // From `least` on.
+  Number Count(uint64_t least, uint64_t most, bool shift) {
+    const auto draw = [&] { return static_cast<double>(least + rng_.Below(most - least + 1)); };
+    const double value = draw();
+    const std::string name = shift ? AnyOf(kShiftNames) : AnyOf(kSizeNames);
+    const std::string literal = std::to_string(static_cast<int>(value));
+    const bool free = std::ranges::none_of(
+        form_.attrs, [&](const synth::AttrSpec& attr) { return attr.name == name; });
+    if (!free || rng_.Uniform() >= kArgument) return {literal, literal};
+    synth::AttrSpec attr;
+    attr.name = attr.py = name;
+    attr.kind = synth::AttrSpec::Kind::kInts;
+    attr.numbers = {value, draw(), draw()};
+    if (rng_.Uniform() < kDefault) attr.default_number = value;
+    form_.attrs.push_back(attr);
+    return {"{" + name + "}", name};
+  }
 
   // `x` with its elements elsewhere, of the same shape.
   std::string AlongLast() {
-    const int k = Shift();
-    return fmt::format(fmt::runtime(kAlongLast[rng_.Below(kAlongLast.size())]), k, -k);
+    return fmt::format(fmt::runtime(AnyOf(kAlongLast)), Count(1, kMostShift, true).text);
   }
 
   std::string InPlane() {
-    const int k = 1 + static_cast<int>(rng_.Below(3)), l = 1 + static_cast<int>(rng_.Below(3));
-    return fmt::format(fmt::runtime(kInPlane[rng_.Below(kInPlane.size())]), k, l);
+    const std::string k = Count(1, 3, true).text, l = Count(1, 3, true).text;
+    return fmt::format(fmt::runtime(AnyOf(kInPlane)), k, l);
   }
 
   void Range(const std::string& most) {
@@ -95,15 +157,19 @@ class Drawing {
     form_.input = form_.output = shape;
     if (rng_.Uniform() >= kPlain)
       return rng_.Below(2) == 0 ? Combine("{x}", moved) : Combine(moved, "{x}");
+    Scaled(moved);
+  }
+
+  void Scaled(const std::string& moved) {
     form_.definition = fmt::format("{} * {}", Factor(), moved);
     Range("3*m");
   }
 
   void Lagged() {
-    const int k = Shift();
+    const Number k = Count(1, kMostShift, true);
     form_.input = "* D";
-    form_.output = fmt::format("* D-{}", k);
-    Combine(fmt::format("{{x}}[..., {}:]", k), fmt::format("{{x}}[..., :-{}]", k));
+    form_.output = fmt::format("* D-{}", k.size);
+    Combine(fmt::format("{{x}}[..., {}:]", k.text), fmt::format("{{x}}[..., :-{}]", k.text));
   }
 
   // Neighbours within a border.
@@ -117,6 +183,15 @@ class Drawing {
     form_.input = "N C H W";
     form_.output = "N C H-2 W-2";
     Combine(at(row, column), at(other, rng_.Below(3)));
+  }
+
+  void Reshaped() {
+    const Reshaping& drawn = kReshapings[rng_.Below(kReshapings.size())];
+    const Number k = Count(2, 4, false), p = Count(1, 3, true);
+    form_.input = "N C H W";
+    form_.output =
+        fmt::format(fmt::runtime(drawn.output), fmt::arg("k", k.size), fmt::arg("p", p.size));
+    Scaled(fmt::format(fmt::runtime(drawn.form), fmt::arg("k", k.text), fmt::arg("p", p.text)));
   }
 
   void Wrap() {

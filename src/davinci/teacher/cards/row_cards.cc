@@ -5,6 +5,7 @@
 
 #include "davinci/base/hash.h"
 #include "davinci/synth/text.h"
+#include "davinci/teacher/cards/names.h"
 
 namespace davinci::teacher {
 namespace {
@@ -12,6 +13,7 @@ namespace {
 // Shares of rows with right cards that vary so.
 constexpr double kOtherWords = 0.4, kOtherRules = 0.25, kOtherLaunch = 0.25;
 constexpr double kComposite = 0.4;       // half of the four of five rows that hide an operator
+constexpr double kOfBlock = 0.3;         // of the other rows whose task has several operators
 constexpr double kVeiled = 2.0 / 3;      // of the cards of other rows
 constexpr double kOfPattern = 0.35;      // where the pattern has a card: it is shown first
 constexpr double kOtherComposite = 0.2;  // of cards that are not the task's
@@ -137,8 +139,24 @@ class RowWriter {
     return false;
   }
 
+  // False: the task is one operator, or its block is too long for a card.
+  bool RightBlock() {
+    const auto subject = BlockOf(deck_.grammar(), deck_.styles(), task_,
+                                 InventedName(corpus_, task_.text.source, &rng_), &rng_);
+    if (!subject || deck_.ShowsHeldOut(*subject)) return false;
+    const CardForm form = Form(*subject);
+    auto card = deck_.Write(*subject, form);
+    if (!card) return false;
+    row_.cards.push_back(Worded(std::move(card->skill)));
+    row_.right = 1;
+    row_.rules = form.rules;
+    row_.launch = form.launch;
+    return true;
+  }
+
   void Right(size_t most) {
     if (MayVeil() && Chance(kComposite) && RightComposite()) return;
+    if (Chance(kOfBlock) && RightBlock()) return;
     const std::vector<const CardSubject*> subjects = Subjects(most);
     if (subjects.empty()) return;
     CardForm form = Form(*subjects[0]);
