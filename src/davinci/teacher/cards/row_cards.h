@@ -4,8 +4,8 @@
 //   right      cards of the task's operators or pattern; task, answer and cards vary together
 //              (veil.h, kernel_words.h, other rules and launches), so the answer follows the cards
 //   composite   the card of an operator that exists nowhere (composite.h), and a task that calls it
-//   block       a card of the task's own structure under an invented name, with other names and some
-//               other activations: the answer follows it
+//   block       a card of the task's own structure under an invented name, with other names of
+//               values and some other activations: the answer follows it
 //   right and others   further cards of operators that the task does not have
 //   others     such cards alone; task and answer are the usual ones
 #pragma once
