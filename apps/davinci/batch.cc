@@ -1,11 +1,9 @@
 #include "batch.h"
 
 #include <fmt/format.h>
-#include <signal.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <atomic>
 #include <chrono>
 #include <cmath>
@@ -25,6 +23,7 @@
 
 #include "davinci/base/clock.h"
 #include "davinci/base/files.h"
+#include "davinci/base/interrupt.h"
 #include "davinci/base/json_text.h"
 #include "davinci/base/mutex.h"
 #include "davinci/base/plural.h"
@@ -48,8 +47,6 @@ constexpr auto kTick = std::chrono::milliseconds(200);
 constexpr double kPlainProgressSeconds = 15;  // without a terminal
 constexpr size_t kIdWidth = 24;
 
-std::atomic<int> interrupts{0};
-
 // FigureText() in nine columns: "3.05x", ">2.98x", "<0.41x"; "?" where nothing is decided, and with
 // a "?" what is not significant.
 std::string ShortFigure(const Speedup& speedup) {
@@ -66,33 +63,6 @@ std::string ShortFigure(const Speedup& speedup) {
   }
   return "?";
 }
-
-// The first interrupt lets what is in flight finish; the second one is the shell's.
-void OnInterrupt(int signal) {
-  if (interrupts.fetch_add(1) > 0) {
-    ::signal(signal, SIG_DFL);
-    raise(signal);
-  }
-}
-
-class InterruptGuard {
- public:
-  InterruptGuard() {
-    interrupts = 0;
-    struct sigaction action {};
-    action.sa_handler = OnInterrupt;
-    for (size_t i = 0; i < kSignals.size(); ++i) sigaction(kSignals[i], &action, &previous_[i]);
-  }
-  ~InterruptGuard() {
-    for (size_t i = 0; i < kSignals.size(); ++i) sigaction(kSignals[i], &previous_[i], nullptr);
-  }
-  InterruptGuard(const InterruptGuard&) = delete;
-  InterruptGuard& operator=(const InterruptGuard&) = delete;
-
- private:
-  static constexpr std::array<int, 2> kSignals = {SIGINT, SIGTERM};
-  std::array<struct sigaction, 2> previous_{};
-};
 
 // Entries that ask the same question, answered by one evaluation.
 struct Question {
@@ -140,7 +110,8 @@ class Batch {
   const bool live_ = isatty(STDERR_FILENO) != 0;
   const bool color_ = UseColor(STDOUT_FILENO);
 
-  std::optional<judge::BatchOrder> order_;  // of questions; made by Run()
+  std::optional<judge::BatchOrder> order_;   // of questions; made by Run()
+  std::optional<InterruptWatch> interrupt_;  // made by Run(); lets what is in flight finish
   std::atomic<int> in_flight_{0};
   std::atomic<bool> stopping_{false};
 
@@ -264,7 +235,7 @@ bool Batch::IsLeftOut(const BatchEntry& entry) {
 
 void Batch::Work() {
   std::optional<size_t> index;
-  while (!stopping_ && interrupts == 0) {
+  while (!stopping_ && !interrupt_.value().requested()) {
     index = order_->Next(index);
     if (!index) break;
     const Question& question = questions_[*index];
@@ -396,12 +367,13 @@ void Batch::ShowProgress(bool last) {
   last_progress_seconds_ = seconds;
   if (live_) fmt::print(stderr, "\r\033[K");
   if (last) return;
-  fmt::print(
-      stderr, "{} of {} done, {} in flight, {} ok, {:.1f} per minute{}{}",
-      num_recorded_ + num_resumed_ + num_left_out_, entries_.size(), in_flight_.load(),
-      outcomes_[Outcome::kOk], 60 * num_judged_ / std::max(seconds, 1e-3),
-      interrupts > 0 ? "; finishing what is in flight (interrupt again to leave at once)" : "",
-      live_ ? "" : "\n");
+  fmt::print(stderr, "{} of {} done, {} in flight, {} ok, {:.1f} per minute{}{}",
+             num_recorded_ + num_resumed_ + num_left_out_, entries_.size(), in_flight_.load(),
+             outcomes_[Outcome::kOk], 60 * num_judged_ / std::max(seconds, 1e-3),
+             interrupt_.value().requested()
+                 ? "; finishing what is in flight (interrupt again to leave at once)"
+                 : "",
+             live_ ? "" : "\n");
   std::fflush(stderr);
 }
 
@@ -449,7 +421,7 @@ int Batch::Run() {
                ? 2
                : 3;
   }
-  const InterruptGuard guard;
+  interrupt_.emplace();
   for (const BatchEntry& entry : entries_)
     judge_options_.triton =
         judge_options_.triton || (entry.bad.ok() && entry.job.target == Target::kCuda);

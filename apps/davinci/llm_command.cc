@@ -1,12 +1,12 @@
 // davinci llm serve: a model of this machine behind an OpenAI-compatible API.
 
 #include <fmt/format.h>
-#include <signal.h>
 
 #include <cstdio>
 #include <cstdlib>
 
 #include "commands.h"
+#include "davinci/base/interrupt.h"
 #include "davinci/server/llm_server.h"
 #include "model_flags.h"
 
@@ -33,12 +33,7 @@ int Serve(ServeArguments arguments) {
           fmt::format("--api-key-env: the variable {} is empty", arguments.api_key_env)));
     arguments.server.api_key = key;
   }
-  // Blocked before any thread starts, so that sigwait() is the only one to get them.
-  sigset_t signals;
-  sigemptyset(&signals);
-  sigaddset(&signals, SIGINT);
-  sigaddset(&signals, SIGTERM);
-  pthread_sigmask(SIG_BLOCK, &signals, nullptr);
+  const InterruptWatch interrupt;
   embedded::EmbeddedOptions options = ToOptions(arguments.model);
   options.name = arguments.name;
   auto backbone = embedded::EmbeddedBackbone::Open(std::move(options));
@@ -50,8 +45,7 @@ int Serve(ServeArguments arguments) {
              facts.device, facts.dtype, facts.max_batch, facts.max_context, arguments.server.host,
              (*server)->port());
   std::fflush(stdout);
-  int signal = 0;
-  sigwait(&signals, &signal);
+  interrupt.Wait();
   (*server)->Stop();
   return 0;
 }

@@ -109,7 +109,7 @@ Result<runs::RunResult> Recertify(const OptimizeArguments& arguments, const Glob
   const runs::RunEvents events = console->Events();
   DAVINCI_ASSIGN_OR_RETURN(Workplace place, OpenWorkplace(flags, recipe, global, events.note));
   rollout::StopFlag stop;
-  const InterruptWatch watch(&stop);
+  const InterruptWatch watch(OnInterrupt(&stop));
   return runs::RecertifyRun(arguments.recertify, arguments.out, place.parts, &stop, events);
 }
 

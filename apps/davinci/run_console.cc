@@ -2,12 +2,9 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <signal.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
-#include <atomic>
 #include <cstdio>
 
 #include "davinci/base/mutex.h"
@@ -18,15 +15,6 @@
 
 namespace davinci::app {
 namespace {
-
-std::atomic<int> interrupts{0};
-
-void OnInterrupt(int signal) {
-  if (interrupts.fetch_add(1) > 0 && signal != SIGUSR1) {
-    ::signal(signal, SIG_DFL);
-    raise(signal);
-  }
-}
 
 std::string FigureWithBounds(const Speedup& speedup) {
   return fmt::format("{} ({})", FigureText(speedup), BoundsText(Shown(speedup)));
@@ -195,32 +183,8 @@ void RunConsole::Done() {
   if (!quiet_ && live_) fmt::print(stderr, "\r\033[K");
 }
 
-struct InterruptWatch::Handlers {
-  static constexpr std::array<int, 3> kSignals = {SIGINT, SIGTERM, SIGUSR1};
-  std::array<struct sigaction, 3> previous{};
-};
-
-InterruptWatch::InterruptWatch(rollout::StopFlag* stop) : previous_(new Handlers) {
-  interrupts = 0;
-  struct sigaction action {};
-  action.sa_handler = OnInterrupt;
-  for (size_t i = 0; i < Handlers::kSignals.size(); ++i)
-    sigaction(Handlers::kSignals[i], &action, &previous_->previous[i]);
-  // A handler may not lock; this thread may.
-  watcher_ = std::jthread([stop](const std::stop_token& token) {
-    while (SleepUnlessCancelled(0.1, token)) {
-      if (interrupts == 0) continue;
-      stop->Stop(TrajectoryEnd::kStopped, Cancelled("interrupted"));
-      return;
-    }
-  });
-}
-
-InterruptWatch::~InterruptWatch() {
-  watcher_.request_stop();
-  watcher_.join();
-  for (size_t i = 0; i < Handlers::kSignals.size(); ++i)
-    sigaction(Handlers::kSignals[i], &previous_->previous[i], nullptr);
+std::function<void()> OnInterrupt(rollout::StopFlag* stop) {
+  return [stop] { stop->Stop(TrajectoryEnd::kStopped, Cancelled("interrupted")); };
 }
 
 std::string RemarksText(const report::RunView& view) {

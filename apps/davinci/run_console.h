@@ -1,13 +1,13 @@
 // A run as people see it: progress while it runs, the result when it is over, and their Ctrl-C.
 #pragma once
 
-#include <chrono>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
-#include <thread>
 
 #include "davinci/base/clock.h"
+#include "davinci/base/interrupt.h"
 #include "davinci/base/mutex.h"
 #include "davinci/runs/run_loop.h"
 #include "silence_watch.h"
@@ -57,21 +57,9 @@ class RunConsole {
   std::unique_ptr<SilenceWatch> silence_;  // last: its thread uses all of the above
 };
 
-// While it lives, the first SIGINT, SIGTERM or SIGUSR1 (from mpirun or Slurm) stops the run in an
-// orderly way (best kernels are certified and reported); a second SIGINT or SIGTERM ends the
-// process at once.
-class InterruptWatch {
- public:
-  explicit InterruptWatch(rollout::StopFlag* stop);
-  ~InterruptWatch();
-  InterruptWatch(const InterruptWatch&) = delete;
-  InterruptWatch& operator=(const InterruptWatch&) = delete;
-
- private:
-  struct Handlers;
-  std::unique_ptr<Handlers> previous_;
-  std::jthread watcher_;
-};
+// For the InterruptWatch of a run: stops it in an orderly way (best kernels are certified and
+// reported).
+std::function<void()> OnInterrupt(rollout::StopFlag* stop);
 
 // The table of winners, what was learned, what it cost and where things lie.
 std::string RenderResult(const runs::RunResult& result, bool color);

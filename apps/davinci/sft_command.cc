@@ -1,15 +1,12 @@
 // davinci sft: supervised training of a model on chat rows.
 
 #include <fmt/format.h>
-#include <signal.h>
 
-#include <algorithm>
-#include <atomic>
 #include <cstdlib>
 #include <memory>
-#include <thread>
 
 #include "commands.h"
+#include "davinci/base/interrupt.h"
 #include "davinci/comm/agree.h"
 #include "davinci/comm/rank_group.h"
 #include "davinci/trainer/sft.h"
@@ -19,22 +16,6 @@
 
 namespace davinci::app {
 namespace {
-
-std::atomic<int> stop_signals = 0;
-
-// The first SIGINT or SIGTERM ends the run behind the update under way, the second ends the
-// process. SIGUSR1, which mpirun passes on to all ranks and Slurm can send before a time limit,
-// ends the run and never the process.
-void HandleSignals() {
-  struct sigaction action {};
-  action.sa_handler = [](int number) {
-    if (number == SIGUSR1)
-      stop_signals = std::max(1, stop_signals.load());
-    else if (++stop_signals > 1)
-      ::_exit(130);
-  };
-  for (const int number : {SIGINT, SIGTERM, SIGUSR1}) ::sigaction(number, &action, nullptr);
-}
 
 Result<trainer::SftRun> Prepare(const TrainingFlags& arguments, bool speaks) {
   DAVINCI_ASSIGN_OR_RETURN(const config::Recipe recipe, LoadRecipe(arguments));
@@ -55,11 +36,7 @@ Result<trainer::SftRun> Prepare(const TrainingFlags& arguments, bool speaks) {
 Status Train(trainer::SftRun run, bool speaks) {
   CancelSource cancel;
   if (speaks) run.answer = AnswerWithBench(run.settings, run.folder, cancel.get_token());
-  HandleSignals();
-  std::jthread watcher([&](const std::stop_token& ended) {
-    while (SleepUnlessCancelled(0.1, ended))
-      if (stop_signals > 0) cancel.request_stop();
-  });
+  const InterruptWatch watch([&] { cancel.request_stop(); });  // behind the update under way
   DAVINCI_ASSIGN_OR_RETURN(const trainer::SftOutcome outcome,
                            trainer::RunSft(run, cancel.get_token()));
   if (speaks)

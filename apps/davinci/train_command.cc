@@ -189,7 +189,7 @@ Status Train(const TrainArguments& arguments, training::TrainRequest request,
   events.say = SayLine;
   rollout::StopFlag stop;
   std::optional<InterruptWatch> watch;
-  if (ranks.leads()) watch.emplace(&stop);
+  if (ranks.leads()) watch.emplace(OnInterrupt(&stop));
   DAVINCI_ASSIGN_OR_RETURN(const training::TrainOutcome outcome,
                            training::ExecuteTraining(request, place.parts, &stop, events));
   if (!ranks.leads()) return Status::Ok();

@@ -670,7 +670,7 @@ Result<runs::RunResult> ExecuteIn(const RunFlags& flags, const ResolvedRecipe& r
   request.library_sources = place.library_sources;
   if (flags.publish) request.publish_library = place.publish_library;
   rollout::StopFlag stop;
-  const InterruptWatch watch(&stop);
+  const InterruptWatch watch(OnInterrupt(&stop));
   if (events.note && resolved.expert_by_default)
     events.note(
         "no --llm: the expert writes the kernels by its rules; --llm URL --model NAME asks a "

@@ -204,6 +204,22 @@ class Messages(unittest.TestCase):
         self.assertIn("results: out.jsonl", done.stderr)
         self.assertEqual(len((self.folder / "out.jsonl").read_text().splitlines()), 1)
 
+    def test_an_interrupted_batch_finishes_what_is_in_flight(self):
+        self.put("right.py", RIGHT.replace("```python\n", "").replace("```", ""))
+        self.put("jobs.jsonl", "".join(f'{{"reference": "task.py", "candidate": "right.py", "protocol": "{protocol}"}}\n'
+                                       for protocol in ("screening", "davinci")))
+        process = subprocess.Popen([*DAVINCI, "judge", "--batch", "jobs.jsonl", "-t", "cpu", "-j", "1", "-o", "out.jsonl"],
+                                   cwd=self.folder, env=self.environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        while not (self.folder / "out.jsonl").exists():
+            self.assertIsNone(process.poll(), "it ended without a file for its results")
+            time.sleep(0.01)
+        time.sleep(0.2)  # the first evaluation takes seconds: it imports torch
+        process.send_signal(signal.SIGUSR1)
+        _, err = process.communicate()
+        self.assertEqual(process.returncode, 3, err)
+        self.assertIn("2 jobs: 1 ok", err)
+        self.assertIn("1 not judged; the same command continues from here", err)
+
     def test_bench_has_a_line_per_task_and_its_cost(self):
         self.put("other.py", TASK.replace("1.0", "3.0"))
         self.put("prices.toml", '[stand-in]\nprompt = 1.0\ncompletion = 10.0\n')
