@@ -31,7 +31,6 @@
 #include "davinci/data/shown_interval.h"
 #include "davinci/judge/batch_job.h"
 #include "davinci/judge/batch_order.h"
-#include "davinci/judge/judge_pool.h"
 #include "davinci/runs/run_folder.h"
 #include "davinci/store/journal.h"
 #include "export_file.h"
@@ -71,8 +70,8 @@ struct Question {
 
 class Batch {
  public:
-  Batch(const BatchOptions& options, judge::JudgeOptions judge_options)
-      : options_(options), judge_options_(std::move(judge_options)) {}
+  Batch(const BatchOptions& options, JudgeSetup setup)
+      : options_(options), setup_(std::move(setup)) {}
 
   int Run();
 
@@ -93,11 +92,8 @@ class Batch {
   int Summarise() DAVINCI_REQUIRES(mutex_);
 
   const BatchOptions& options_;
-  judge::JudgeOptions judge_options_;
-  // Made by Run().
-  std::optional<judge::JudgePool> judges_;
-  std::optional<Lane> lane_;
-  std::optional<judge::LocalService> service_;
+  JudgeSetup setup_;
+  std::optional<OwnJudges> judges_;  // made by Run()
   std::vector<BatchEntry> entries_;
   std::vector<Question> questions_;
   std::unique_ptr<store::Journal> journal_;
@@ -216,7 +212,7 @@ void Batch::Plan() {
 }
 
 Evaluation Batch::Answer(const BatchEntry& entry, int* attempts) {
-  const auto reply = service_.value().Evaluate(entry.request);
+  const auto reply = judges_.value().Evaluate(entry.request);
   *attempts = reply.ok() ? reply->attempts : 1;
   if (reply.ok()) return reply->evaluation;
   // Without an interpreter or a sandbox no job of the batch can be judged.
@@ -423,8 +419,8 @@ int Batch::Run() {
   }
   interrupt_.emplace();
   for (const BatchEntry& entry : entries_)
-    judge_options_.triton =
-        judge_options_.triton || (entry.bad.ok() && entry.job.target == Target::kCuda);
+    setup_.options.triton =
+        setup_.options.triton || (entry.bad.ok() && entry.job.target == Target::kCuda);
   Plan();
   std::vector<std::string> tasks;
   for (const Question& question : questions_)
@@ -433,12 +429,10 @@ int Batch::Run() {
   const int cores = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
   const int wanted = options_.in_flight > 0 ? options_.in_flight : std::max(1, cores / 2);
   const int num_workers = std::min(wanted, static_cast<int>(questions_.size()));
-  const int num_devices = std::max(1, static_cast<int>(options_.devices.size()));
+  const int num_devices = std::max(1, static_cast<int>(setup_.devices.size()));
   if (questions_.size() > 1)
-    judge_options_.in_flight = (num_workers + num_devices - 1) / num_devices;
-  judges_.emplace(judge_options_, options_.devices);
-  lane_.emplace("judge", num_workers);
-  service_.emplace(&*judges_, &*lane_, nullptr);
+    setup_.options.in_flight = (num_workers + num_devices - 1) / num_devices;
+  judges_.emplace(setup_, num_workers);
   {
     std::vector<std::jthread> workers;
     MutexLock lock(mutex_);
@@ -456,8 +450,17 @@ int Batch::Run() {
 
 }  // namespace
 
-int RunBatch(const BatchOptions& options, judge::JudgeOptions judge_options) {
-  return Batch(options, std::move(judge_options)).Run();
+int RunBatch(const BatchOptions& options, JudgeSetup setup) {
+  return Batch(options, std::move(setup)).Run();
+}
+
+Result<int> RunBatchIn(const std::filesystem::path& folder, BatchOptions options,
+                       const GlobalOptions& global) {
+  DAVINCI_ASSIGN_OR_RETURN(const Installation installation, FindInstallation(global.python));
+  options.jobs_path = (folder / "jobs.jsonl").string();
+  options.out_path = (folder / "results.jsonl").string();
+  options.installation = &installation;
+  return RunBatch(options, {MakeJudgeOptions(installation), {}});
 }
 
 Result<std::map<std::string, nlohmann::json>> ReadVerdicts(const std::filesystem::path& results) {

@@ -11,16 +11,17 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "commands.h"
 #include "davinci/judge/judge.h"
 #include "installation.h"
+#include "judging.h"
 
 namespace davinci::app {
 
 struct BatchOptions {
   std::string jobs_path;
-  std::string out_path;              // empty: results are only printed
-  int in_flight = 0;                 // evaluations at a time; 0 = half the cores
-  std::vector<std::string> devices;  // uuids of GPUs; empty: the first that is visible
+  std::string out_path;       // empty: results are only printed
+  int in_flight = 0;          // evaluations at a time; 0 = half the cores
   bool json = false;          // one compact JSON document per line on stdout, also on a terminal
   judge::JobFiles defaults;   // for keys a line leaves out
   std::string export_folder;  // correct candidates as files for the user, ID.py; empty: none
@@ -33,7 +34,11 @@ struct BatchOptions {
 
 // 0 every job was judged, 2 some line was bad input, 3 anything else (our failure, interrupted,
 // results not written).
-int RunBatch(const BatchOptions& options, judge::JudgeOptions judge_options);
+int RunBatch(const BatchOptions& options, JudgeSetup setup);
+
+// As RunBatch() of `folder`'s jobs.jsonl into its results.jsonl, or why no judge is found.
+Result<int> RunBatchIn(const std::filesystem::path& folder, BatchOptions options,
+                       const GlobalOptions& global);
 
 // The last evaluation of each job, by its id, from a file of results.
 Result<std::map<std::string, nlohmann::json>> ReadVerdicts(const std::filesystem::path& results);

@@ -19,13 +19,13 @@
 #include "davinci/base/table.h"
 #include "davinci/gpu/device.h"
 #include "davinci/gpu/visible_devices.h"
-#include "davinci/judge/judge_pool.h"
 #include "davinci/judge/request/baselines.h"
 #include "davinci/judge/request/protocol.h"
 #include "davinci/task/task.h"
 #include "export_file.h"
 #include "installation.h"
 #include "judge_repeat.h"
+#include "judging.h"
 #include "kernel_file.h"
 #include "python_syntax.h"
 #include "report.h"
@@ -96,7 +96,7 @@ void WarnOfLanguage(const JudgeArguments& arguments, const judge::EvaluationRequ
 // `task`: that of the job, where it has been read.
 int RunOne(const JudgeArguments& arguments, const judge::JobFiles& job,
            const std::shared_ptr<const task::Task>& task, const std::string& against,
-           judge::JudgeOptions options, const Installation& installation) {
+           JudgeSetup setup, const Installation& installation) {
   for (const auto& [option, path] : {std::pair{"--reference", &job.reference_path},
                                      std::pair{"--candidate", &job.candidate_path}}) {
     if (!path->empty()) continue;
@@ -109,16 +109,14 @@ int RunOne(const JudgeArguments& arguments, const judge::JobFiles& job,
       PrintErrorDocument("judge", InvalidArgument(fmt::format("{} is missing", option)), 2);
     return 2;
   }
-  options.triton = job.target == Target::kCuda;
+  setup.options.triton = job.target == Target::kCuda;
   if (arguments.repeat > 1 || !arguments.against.empty())
     return RunRepeated(
-        job, task, options,
+        job, task, setup,
         {arguments.repeat, against, arguments.candidate, arguments.against, arguments.json});
   const bool terminal = isatty(STDERR_FILENO) != 0;
   // End, with all their processes, after the verdict has been written.
-  judge::JudgePool judges(options, {});
-  Lane lane("judge", 1);
-  judge::LocalService service(&judges, &lane, nullptr);
+  OwnJudges judges(setup);
   auto request = judge::ReadRequest(job, task);
   if (request.ok() && !arguments.export_to.empty()) {
     const Status prepared = PrepareExport(installation, &*request);
@@ -142,12 +140,12 @@ int RunOne(const JudgeArguments& arguments, const judge::JobFiles& job,
       }
       if (terminal) fmt::print(stderr, "\r\033[K{} …", now);
     };
-    auto reply = service.Evaluate(*request);
+    auto reply = judges.Evaluate(*request);
     evaluation = reply.ok() ? Result<Evaluation>(std::move(reply->evaluation)) : reply.status();
   }
   if (terminal) fmt::print(stderr, "\r\033[K");
   if (!evaluation.ok())
-    evaluation = OrSyntaxError(evaluation.status(), {job.reference_path}, options.python);
+    evaluation = OrSyntaxError(evaluation.status(), {job.reference_path}, setup.options.python);
   if (evaluation.ok() && !arguments.export_to.empty()) {
     const Status written =
         WriteExport(*request, arguments.candidate, *evaluation, installation, arguments.export_to);
@@ -208,20 +206,14 @@ Status MadeOf(const JudgeArguments& arguments, judge::JobFiles* job,
 int RunJudge(const JudgeArguments& arguments, const GlobalOptions& global) {
   auto installation = FindInstallation(global.python);
   if (!installation.ok()) return FailCommand("judge", installation.status());
-  judge::JudgeOptions options = MakeJudgeOptions(*installation);
-  options.threads = arguments.threads;
-  std::vector<std::string> devices;
   // A batch takes all by default, one judgement the first.
   const std::string wanted = !arguments.devices.empty() ? arguments.devices
                              : arguments.batch.empty()  ? ""
                                                         : "all";
-  if (!wanted.empty()) {
-    auto chosen = gpu::ChooseDevices(gpu::VisibleDevices(*gpu::DeviceMonitor::Create()), wanted);
-    if (!chosen.ok()) return FailCommand("judge", chosen.status());
-    devices = *std::move(chosen);
-    if (!devices.empty()) options.device = devices.front();
-    if (wanted == gpu::kNoDevice) options.device = wanted;
-  }
+  auto setup = SetUpJudges(*installation, wanted);
+  if (!setup.ok()) return FailCommand("judge", setup.status());
+  judge::JudgeOptions& options = setup->options;
+  options.threads = arguments.threads;
   options.load_timeout_seconds = arguments.load_timeout;
   options.call_timeout_seconds = arguments.call_timeout;
   options.compile_timeout_seconds = arguments.compile_timeout;
@@ -243,18 +235,18 @@ int RunJudge(const JudgeArguments& arguments, const GlobalOptions& global) {
     std::string against = arguments.against;
     if (const Status status = MadeOf(arguments, &job, &task, &against, &made); !status.ok())
       return FailCommand("judge", OrSyntaxError(status, {arguments.reference}, options.python));
-    return RunOne(arguments, job, task, against, options, *installation);
+    setup->devices.clear();  // one judgement needs one
+    return RunOne(arguments, job, task, against, *setup, *installation);
   }
   BatchOptions batch;
   batch.jobs_path = arguments.batch;
   batch.out_path = arguments.out;
   batch.in_flight = arguments.in_flight;
   batch.json = arguments.json;
-  batch.devices = std::move(devices);
   batch.export_folder = arguments.export_to;
   batch.installation = &*installation;
   batch.defaults = job;
-  return RunBatch(batch, options);
+  return RunBatch(batch, *std::move(setup));
 }
 
 }  // namespace

@@ -13,7 +13,6 @@
 #include "davinci/base/plural.h"
 #include "davinci/base/table.h"
 #include "davinci/data/shown_interval.h"
-#include "davinci/judge/judge_pool.h"
 #include "report.h"
 
 namespace davinci::app {
@@ -63,10 +62,8 @@ json ToJson(const Ratio& ratio) {
 }  // namespace
 
 int RunRepeated(const judge::JobFiles& job, const std::shared_ptr<const task::Task>& task,
-                const judge::JudgeOptions& options, const RepeatOptions& repeat) {
-  judge::JudgePool judges(options, {});
-  Lane lane("judge", 1);
-  judge::LocalService service(&judges, &lane, nullptr);
+                const JudgeSetup& setup, const RepeatOptions& repeat) {
+  OwnJudges judges(setup);
   std::vector<judge::JobFiles> jobs = {job};
   if (!repeat.against.empty()) {
     jobs.push_back(job);
@@ -96,7 +93,7 @@ int RunRepeated(const judge::JobFiles& job, const std::shared_ptr<const task::Ta
     for (size_t side = 0; side < jobs.size(); ++side) {
       // A B, B A, …: neither is always the first.
       const size_t which = i % 2 == 0 ? side : jobs.size() - 1 - side;
-      const auto reply = service.Evaluate(requests[which]);
+      const auto reply = judges.Evaluate(requests[which]);
       if (!reply.ok()) return failed(reply.status());
       const Evaluation& evaluation = reply->evaluation;
       if (code == 0) code = ExitCode(evaluation);

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "davinci/judge/judge.h"
+#include "judging.h"
 
 namespace davinci::app {
 
@@ -21,6 +22,6 @@ struct RepeatOptions {
 // judgement and a summary, or one document "davinci.repeat/1". Exit status as `davinci judge`: the
 // first judgement that is not correct decides.
 int RunRepeated(const judge::JobFiles& job, const std::shared_ptr<const task::Task>& task,
-                const judge::JudgeOptions& options, const RepeatOptions& repeat);
+                const JudgeSetup& setup, const RepeatOptions& repeat);
 
 }  // namespace davinci::app

@@ -17,7 +17,7 @@
 #include "davinci/gpu/device.h"
 #include "davinci/skill/seed_folder.h"
 #include "davinci/skill/uplift.h"
-#include "installation.h"
+#include "judging.h"
 #include "report.h"
 #include "skills_view.h"
 
@@ -197,13 +197,13 @@ class Verifier {
   Result<Evaluation> Judge(const std::string& name, const skill::SeedExample& example,
                            const std::filesystem::path& candidate) {
     const int threads = example.threads > 0 ? example.threads : options_.threads;
-    std::unique_ptr<judge::JudgePool>& judges = judges_[{example.target, threads}];
+    std::unique_ptr<OwnJudges>& judges = judges_[{example.target, threads}];
     if (judges == nullptr) {
       DAVINCI_ASSIGN_OR_RETURN(const Installation installation, FindInstallation(options_.python));
-      judge::JudgeOptions judge_options = MakeJudgeOptions(installation);
-      judge_options.threads = threads;
-      judge_options.triton = example.target == Target::kCuda;
-      judges = std::make_unique<judge::JudgePool>(judge_options, std::vector<std::string>{});
+      JudgeSetup setup{MakeJudgeOptions(installation), {}};
+      setup.options.threads = threads;
+      setup.options.triton = example.target == Target::kCuda;
+      judges = std::make_unique<OwnJudges>(setup);
     }
     judge::JobFiles job;
     job.reference_path = example.task.string();
@@ -216,9 +216,7 @@ class Verifier {
       if (terminal)
         fmt::print(stderr, "\r\033[K{}: {}: {} …", name, candidate.filename().string(), stage);
     };
-    Lane lane("judge", 1);
-    judge::LocalService service(judges.get(), &lane, nullptr);
-    auto reply = service.Evaluate(request);
+    auto reply = judges->Evaluate(request);
     if (terminal) fmt::print(stderr, "\r\033[K");
     if (!reply.ok()) return reply.status();
     return std::move(reply->evaluation);
@@ -233,7 +231,7 @@ class Verifier {
   const VerifyOptions& options_;
   const bool has_gpu_;
   // By target and threads, started when first needed.
-  std::map<std::pair<Target, int>, std::unique_ptr<judge::JudgePool>> judges_;
+  std::map<std::pair<Target, int>, std::unique_ptr<OwnJudges>> judges_;
 };
 
 std::string IntervalText(const std::optional<Interval>& uplift) {

@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "davinci/data/evaluation.h"
-#include "davinci/judge/judge_pool.h"
 
 namespace davinci::app {
 

@@ -166,14 +166,11 @@ class CardWriter {
   }
 
   Status Judge() const {
-    DAVINCI_ASSIGN_OR_RETURN(const auto installation, FindInstallation(global_.python));
     BatchOptions batch;
-    batch.jobs_path = (Out() / "jobs.jsonl").string();
-    batch.out_path = (Out() / "results.jsonl").string();
     batch.in_flight = arguments_.jobs;
-    batch.installation = &installation;
     batch.defaults.protocol = "screening";
-    if (RunBatch(batch, MakeJudgeOptions(installation)) == 3)
+    DAVINCI_ASSIGN_OR_RETURN(const int code, RunBatchIn(Out(), std::move(batch), global_));
+    if (code == 3)
       return Unavailable("the judgement did not finish; the same command continues it");
     return Status::Ok();
   }

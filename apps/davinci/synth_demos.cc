@@ -281,17 +281,13 @@ class DemoWriter {
     return Status::Ok();
   }
 
-  int Judge(const GlobalOptions& global) const {
-    auto installation = FindInstallation(global.python);
-    if (!installation.ok()) return 3;
+  // The exit status of the batch.
+  Result<int> Judge(const GlobalOptions& global) const {
     BatchOptions batch;
-    batch.jobs_path = (fs::path(arguments_.out) / "jobs.jsonl").string();
-    batch.out_path = (fs::path(arguments_.out) / "results.jsonl").string();
     batch.in_flight = arguments_.jobs;
-    batch.installation = &*installation;
     batch.defaults.protocol = arguments_.protocol;
     batch.conditions = conditions_;
-    return RunBatch(batch, MakeJudgeOptions(*installation));
+    return RunBatchIn(arguments_.out, std::move(batch), global);
   }
 
  private:
@@ -668,15 +664,13 @@ void AddSynthDemos(CLI::App* synth, GlobalOptions& global, int* exit_code) {
     DemoWriter writer(*arguments);
     Status status = arguments->table ? writer.Read() : writer.Run(global);
     if (status.ok() && arguments->judge) {
-      *exit_code = writer.Judge(global);
-      status = writer.Table();
-    } else if (status.ok() && arguments->table) {
-      status = writer.Table();
+      const Result<int> judged = writer.Judge(global);
+      if (judged.ok()) *exit_code = *judged;
+      status = judged.status();
     }
+    if (status.ok() && (arguments->judge || arguments->table)) status = writer.Table();
     if (status.ok() && arguments->show) status = writer.Show();
-    if (status.ok()) return;
-    fmt::print(stderr, "davinci synth demos: {}\n", status.ToString());
-    *exit_code = IsBadInput(status) ? 2 : 3;
+    if (!status.ok()) *exit_code = FailCommand("synth demos", status);
   });
 }
 

@@ -20,6 +20,7 @@
 #include "davinci/runs/run_identity.h"
 #include "davinci/runs/user_config.h"
 #include "davinci/search/strategy.h"
+#include "judging.h"
 #include "python_syntax.h"
 #include "run_console.h"
 #include "skills_library.h"
@@ -537,22 +538,19 @@ Result<Workplace> OpenWorkplace(const RunFlags& flags, const runs::RunRecipe& re
   place.prompts = std::make_unique<agent::PromptSet>(std::move(prompts));
   const int num_cores = NumCores(recipe);
   runs::RunParts& parts = place.parts;
+  DAVINCI_ASSIGN_OR_RETURN(JudgeSetup judge, SetUpJudges(place.installation, recipe.judge.devices));
   const auto visible = gpu::VisibleDevices(*gpu::DeviceMonitor::Create());
-  DAVINCI_ASSIGN_OR_RETURN(const auto devices, gpu::ChooseDevices(visible, recipe.judge.devices));
-  place.judging = gpu::DevicesOf(visible, devices);
+  place.judging = gpu::DevicesOf(visible, judge.devices);
   place.described = place.judging.empty() ? visible : place.judging;
   parts.device = FactsOf(recipe.step.target, num_cores, place.described);
   std::vector<davinci::Target> targets = flags.further_targets;
   targets.push_back(recipe.step.target);
   const bool cuda = std::ranges::find(targets, Target::kCuda) != targets.end();
-  judge::JudgeOptions judge = MakeJudgeOptions(place.installation);
-  judge.threads = recipe.judge.threads;
-  judge.unsafe_no_sandbox = recipe.judge.unsafe_no_sandbox;
-  judge.triton = cuda;
-  if (!devices.empty()) judge.device = devices.front();
-  if (recipe.judge.devices == gpu::kNoDevice) judge.device = gpu::kNoDevice;
+  judge.options.threads = recipe.judge.threads;
+  judge.options.unsafe_no_sandbox = recipe.judge.unsafe_no_sandbox;
+  judge.options.triton = cuda;
   place.judges = std::make_unique<judge::JudgePool>(
-      judge, devices,
+      judge.options, judge.devices,
       judge::JudgeIdentityOf(VersionsOf(place.installation, targets, num_cores, place.judging)));
   *place.pool = place.judges.get();
   if (recipe.judge.verdict_cache) {

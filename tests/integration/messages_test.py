@@ -220,6 +220,14 @@ class Messages(unittest.TestCase):
         self.assertIn("2 jobs: 1 ok", err)
         self.assertIn("1 not judged; the same command continues from here", err)
 
+    def test_synth_demos_says_why_it_cannot_judge(self):
+        (self.folder / "bin").mkdir()
+        alone = shutil.copy(DAVINCI[0], self.folder / "bin")  # without its worker
+        done = subprocess.run([alone, "synth", "demos", "--count", "1", "--language", "cpp", "--judge", "--out", "demos"], cwd=self.folder,
+                              env=self.environment(), capture_output=True, text=True)
+        self.assertEqual(done.returncode, 2, done.stderr)
+        self.assertIn("davinci synth demos: failed precondition: libdavinci_worker.so is missing", done.stderr)
+
     def test_bench_has_a_line_per_task_and_its_cost(self):
         self.put("other.py", TASK.replace("1.0", "3.0"))
         self.put("prices.toml", '[stand-in]\nprompt = 1.0\ncompletion = 10.0\n')
