@@ -2,12 +2,14 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
-#include <cstdlib>
 #include <set>
 #include <sstream>
+#include <utility>
 
 #include "davinci/base/files.h"
+#include "davinci/base/number.h"
 
 namespace davinci::agent {
 namespace {
@@ -39,12 +41,17 @@ std::string AfterColon(std::string_view text, std::string_view key) {
   return "";
 }
 
+// A number at the front of a text, and what follows it. The number is 0 where no digit is there,
+// and where it does not fit.
+std::pair<int64_t, std::string_view> LeadingNumber(std::string_view text) {
+  const size_t end = std::min(text.find_first_not_of("0123456789"), text.size());
+  return {WholeNumber<int64_t>(text.substr(0, end)).value_or(0), text.substr(end)};
+}
+
 // "32K", "1024K", "36M"
-int64_t CacheBytes(const std::string& text) {
-  char* end = nullptr;
-  const long long number = std::strtoll(text.c_str(), &end, 10);
-  if (end == nullptr || number <= 0) return 0;
-  return number * (*end == 'K' ? 1024 : *end == 'M' ? 1024 * 1024 : 1);
+int64_t CacheBytes(std::string_view text) {
+  const auto [number, unit] = LeadingNumber(text);
+  return number * (unit.starts_with('K') ? 1024 : unit.starts_with('M') ? 1024 * 1024 : 1);
 }
 
 std::string Line(const std::string& text) { return text.substr(0, text.find('\n')); }
@@ -75,7 +82,7 @@ DeviceFacts CpuFacts(int num_cores, const fs::path& root) {
   for (const char* extension : kVectorExtensions)
     if (present.contains(extension)) facts.isa.emplace_back(extension);
   const std::string memory = AfterColon(Text(root / "proc/meminfo"), "MemTotal");
-  facts.memory_bytes = 1024 * std::strtoll(memory.c_str(), nullptr, 10);
+  facts.memory_bytes = 1024 * LeadingNumber(memory).first;
   for (int index = 0; index < 8; ++index) {
     const fs::path cache = root / fmt::format("sys/devices/system/cpu/cpu0/cache/index{}", index);
     const std::string level = Line(Text(cache / "level"));

@@ -55,6 +55,16 @@ TEST_F(CpuFactsTest, WhatIsMissingIsUnknown) {
   EXPECT_EQ(*DescribeDevice(*prompts, facts), "A CPU, 2 cores to use.");
 }
 
+TEST_F(CpuFactsTest, NumbersThatDoNotFitAreUnknown) {
+  const std::string cache = "sys/devices/system/cpu/cpu0/cache/index0";
+  Write("proc/meminfo", "MemTotal: 18446744073709551616 kB\n");
+  Write(cache + "/level", "2\n");
+  Write(cache + "/size", "18446744073709551616\n");
+  const DeviceFacts facts = CpuFacts(2, root_.path());
+  EXPECT_EQ(facts.memory_bytes, 0);
+  EXPECT_EQ(facts.l2_bytes, 0);
+}
+
 DeviceFacts Unknown(Target target) {
   DeviceFacts facts;
   facts.target = target;
