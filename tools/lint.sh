@@ -34,6 +34,8 @@ lint_mypy() { "$(tool mypy)" --python-executable "$(python_with_torch)" --cache-
 run_tidy() {
   davinci_tools "$DAVINCI_TIDY"
   [[ -e build/dev/compile_commands.json ]] || cmake --preset dev >/dev/null
+  # Texts of kernels, which sources include.
+  ninja -C build/dev -t targets all | sed -n 's/^\([^/ ][^ ]*\.inc\): .*/\1/p' | xargs ninja -C build/dev >/dev/null
   "$(python_with_torch)" tools/tidy_changed.py "$@" --clang-tidy "$(tool clang-tidy)" --database build/dev/compile_commands.json
 }
 
