@@ -10,10 +10,11 @@
 #include <unistd.h>
 
 #include <chrono>
-#include <cstdlib>
 #include <fstream>
 #include <string>
 #include <thread>
+
+#include "davinci/base/test_environment.h"
 
 namespace davinci {
 namespace {
@@ -223,44 +224,32 @@ class CacheDirTest : public FilesTest {
  protected:
   void SetUp() override {
     FilesTest::SetUp();
-    for (const char* name : {"DAVINCI_CACHE_DIR", "XDG_CACHE_HOME", "HOME", "TMPDIR"}) {
-      const char* value = std::getenv(name);
-      saved_.emplace_back(name, value == nullptr ? "" : value);
-      ::unsetenv(name);
-    }
+    for (const char* name : {"DAVINCI_CACHE_DIR", "XDG_CACHE_HOME", "HOME", "TMPDIR"})
+      environment_.Unset(name);
   }
-  void TearDown() override {
-    for (const auto& [name, value] : saved_) {
-      if (value.empty()) {
-        ::unsetenv(name.c_str());
-      } else {
-        ::setenv(name.c_str(), value.c_str(), 1);
-      }
-    }
-  }
-  std::vector<std::pair<std::string, std::string>> saved_;
+  TestEnvironment environment_;
 };
 
 TEST_F(CacheDirTest, FollowsTheDocumentedOrder) {
-  ::setenv("HOME", dir_.path().c_str(), 1);
+  environment_.Set("HOME", dir_.path());
   EXPECT_EQ(*CacheDir("build"), Path(".cache/davinci/build"));
-  ::setenv("XDG_CACHE_HOME", Path("xdg").c_str(), 1);
+  environment_.Set("XDG_CACHE_HOME", Path("xdg"));
   EXPECT_EQ(*CacheDir(), Path("xdg/davinci"));
-  ::setenv("DAVINCI_CACHE_DIR", Path("own").c_str(), 1);
+  environment_.Set("DAVINCI_CACHE_DIR", Path("own"));
   EXPECT_EQ(*CacheDir("tuning/v1"), Path("own/tuning/v1"));
   EXPECT_TRUE(fs::is_directory(Path("own/tuning/v1")));
 }
 
 TEST_F(CacheDirTest, WorksWithoutAHome) {
-  ::setenv("TMPDIR", dir_.path().c_str(), 1);
-  ::setenv("HOME", "/nonexistent", 1);
+  environment_.Set("TMPDIR", dir_.path());
+  environment_.Set("HOME", "/nonexistent");
   auto dir = CacheDir();
   ASSERT_TRUE(dir.ok()) << dir.status().ToString();
   EXPECT_EQ(dir->parent_path(), dir_.path());
 }
 
 TEST_F(CacheDirTest, DistrustsASharedTemporaryFolderOfOthers) {
-  ::setenv("TMPDIR", dir_.path().c_str(), 1);
+  environment_.Set("TMPDIR", dir_.path());
   const fs::path planted = Path(("davinci-cache-" + std::to_string(::getuid())).c_str());
   ASSERT_EQ(::mkdir(planted.c_str(), 0700), 0);
   ASSERT_EQ(::chmod(planted.c_str(), 0777), 0);
@@ -269,7 +258,7 @@ TEST_F(CacheDirTest, DistrustsASharedTemporaryFolderOfOthers) {
 
 TEST_F(CacheDirTest, UnusableFolderSaysWhatToSet) {
   ASSERT_TRUE(WriteFileAtomic(Path("f"), "").ok());
-  ::setenv("DAVINCI_CACHE_DIR", Path("f/sub").c_str(), 1);
+  environment_.Set("DAVINCI_CACHE_DIR", Path("f/sub"));
   EXPECT_THAT(CacheDir().status().message(), HasSubstr("set DAVINCI_CACHE_DIR"));
 }
 

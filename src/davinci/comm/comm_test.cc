@@ -11,6 +11,7 @@
 #include <map>
 #include <thread>
 
+#include "davinci/base/test_environment.h"
 #include "davinci/comm/agree.h"
 #include "davinci/comm/nccl.h"
 #include "davinci/comm/socket.h"
@@ -95,6 +96,7 @@ TEST(Join, AsksForAnAddressBeforeItWaits) {
 
 int FreePort() {
   const UniqueFd fd(::socket(AF_INET, SOCK_STREAM, 0));
+  if (fd.get() < 0) return 0;
   sockaddr_in address{};
   address.sin_family = AF_INET;
   socklen_t size = sizeof(address);
@@ -114,7 +116,8 @@ World WorldOf(int rank, int size, int port) {
 }
 
 // Runs `work` as each rank in a thread of its own.
-void AsRanks(int size, const std::function<void(RankGroup&)>& work, TcpOptions options = {}) {
+void AsRanks(int size, const std::function<void(RankGroup&)>& work,
+             const TcpOptions& options = {}) {
   const int port = FreePort();
   std::vector<std::jthread> threads;
   for (int rank = size - 1; rank >= 0; --rank)
@@ -274,7 +277,8 @@ TEST(Nccl, SumsScattersGathersAndBroadcasts) {
 }
 
 TEST(Nccl, AFailureOfRankZeroIsAnErrorOnEveryRank) {
-  ::setenv("FAKE_NCCL_FAILS", "1", 1);
+  TestEnvironment environment;
+  environment.Set("FAKE_NCCL_FAILS", "1");
   AsRanks(2, [](RankGroup& group) {
     const auto opened = OpenNccl(&group, nullptr, DAVINCI_FAKE_NCCL);
     EXPECT_THAT(opened.status().message(), HasSubstr("ncclGetUniqueId: invalid argument"));

@@ -4,11 +4,11 @@
 
 #include <gtest/gtest.h>
 
-#include <cstdlib>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "davinci/base/test_environment.h"
 #include "davinci/llm/openai_client.h"
 
 namespace davinci::llm {
@@ -41,8 +41,8 @@ inline Request Ask(std::string text = "hello") {
 
 class OpenAiClientTest : public testing::Test {
  protected:
-  void SetUp() override { ::unsetenv("OPENAI_API_KEY"); }
-  void TearDown() override { ::unsetenv("OPENAI_API_KEY"); }
+  void SetUp() override { environment_.Unset("OPENAI_API_KEY"); }
+  TestEnvironment environment_;
 };
 
 }  // namespace davinci::llm

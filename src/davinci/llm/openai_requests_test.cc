@@ -92,9 +92,9 @@ TEST_F(OpenAiClientTest, KeyIsSentAndNeverShown) {
     Fail(response, 401,
          "bad key: " + request.get_header_value("Authorization") + " and sk-proj-ABCDEFGHIJKL");
   });
-  ::setenv("OPENAI_API_KEY", secret.c_str(), 1);
+  environment_.Set("OPENAI_API_KEY", secret);
   auto client = Client(Quick({server.url()}));
-  ::unsetenv("OPENAI_API_KEY");
+  environment_.Unset("OPENAI_API_KEY");
   const auto reply = client->Generate(Ask(), {});
   EXPECT_THAT(server.authorizations(), ElementsAre("Bearer " + secret));
   const std::string message = reply.status().message();
@@ -110,7 +110,7 @@ TEST_F(OpenAiClientTest, KeyInGarbageIsScrubbedToo) {
   HttpServer server([](const httplib::Request& request, auto& response) {
     response.set_content("<p>" + request.get_header_value("Authorization") + "</p>", "text/html");
   });
-  ::setenv("OPENAI_API_KEY", "abcDEF0123456789", 1);
+  environment_.Set("OPENAI_API_KEY", "abcDEF0123456789");
   OpenAiOptions options = Quick({server.url()});
   options.retry.max_attempts = 1;
   auto client = Client(std::move(options));
@@ -126,7 +126,7 @@ TEST_F(OpenAiClientTest, HeadersAndMembersOfTheUserAreSent) {
     StreamText(response, "ok");
   });
   OpenAiOptions options = Quick({server.url()});
-  ::setenv("DAVINCI_TEST_GATEWAY_KEY", "gateway-secret-1", 1);
+  environment_.Set("DAVINCI_TEST_GATEWAY_KEY", "gateway-secret-1");
   options.headers = {{"X-Team", "kernels"}, {"api-key", "$DAVINCI_TEST_GATEWAY_KEY"}};
   options.extra_body = {{"reasoning_effort", "low"}, {"max_tokens", 5}};
   Request request = Ask();
@@ -140,7 +140,7 @@ TEST_F(OpenAiClientTest, HeadersAndMembersOfTheUserAreSent) {
   options.headers[0].second = "refused";
   const auto refused = Client(options)->Generate(request, {});
   EXPECT_THAT(refused.status().message(), HasSubstr("no entry for [key]"));
-  ::unsetenv("DAVINCI_TEST_GATEWAY_KEY");
+  environment_.Unset("DAVINCI_TEST_GATEWAY_KEY");
   EXPECT_THAT(OpenAiClient::Create(options).status().message(),
               HasSubstr("DAVINCI_TEST_GATEWAY_KEY is not set"));
 }
@@ -170,13 +170,13 @@ TEST_F(OpenAiClientTest, AProxyIsAskedInTheEndpointsPlace) {
   proxy.Post(".*", answer);
   const int port = proxy.bind_to_any_port("127.0.0.1");
   std::thread thread([&] { proxy.listen_after_bind(); });
-  ::setenv("DAVINCI_TEST_PROXY", fmt::format("http://me:word@127.0.0.1:{}", port).c_str(), 1);
+  environment_.Set("DAVINCI_TEST_PROXY", fmt::format("http://me:word@127.0.0.1:{}", port));
   OpenAiOptions options = Quick({"http://endpoint.invalid/v1"});
   options.proxy = "$DAVINCI_TEST_PROXY";
   const auto reply = Client(std::move(options))->Generate(Ask(), {});
   proxy.stop();
   thread.join();
-  ::unsetenv("DAVINCI_TEST_PROXY");
+  environment_.Unset("DAVINCI_TEST_PROXY");
   ASSERT_TRUE(reply.ok()) << reply.status().message();
   EXPECT_EQ(reply->text, "through the proxy");
   EXPECT_THAT(path, HasSubstr("endpoint.invalid"));
@@ -209,17 +209,17 @@ TEST_F(OpenAiClientTest, KeyFromAFileOrANamedVariable) {
   const auto missing = OpenAiClient::Create(options);
   EXPECT_EQ(missing.status().code(), StatusCode::kFailedPrecondition);
   EXPECT_THAT(missing.status().message(), HasSubstr("DAVINCI_TEST_KEY is not set"));
-  ::setenv("DAVINCI_TEST_KEY", "two words", 1);
+  environment_.Set("DAVINCI_TEST_KEY", "two words");
   const auto invalid = OpenAiClient::Create(options);
   EXPECT_THAT(invalid.status().message(), AllOf(HasSubstr("white space"), Not(HasSubstr("words"))));
-  ::setenv("DAVINCI_TEST_KEY", "from-variable", 1);
+  environment_.Set("DAVINCI_TEST_KEY", "from-variable");
   ASSERT_TRUE(Client(options)->Generate(Ask(), {}).ok());
-  ::unsetenv("DAVINCI_TEST_KEY");
+  environment_.Unset("DAVINCI_TEST_KEY");
   EXPECT_THAT(server.authorizations(), ElementsAre("Bearer from-file", "Bearer from-variable"));
 }
 
 TEST_F(OpenAiClientTest, DefaultKeyStaysOffPlainConnectionsToOtherMachines) {
-  ::setenv("OPENAI_API_KEY", "abcDEF0123456789", 1);
+  environment_.Set("OPENAI_API_KEY", "abcDEF0123456789");
   auto client = Client(Quick({"http://192.0.2.1:8000", "https://192.0.2.1", "http://localhost:1"}));
   EXPECT_THAT(client->Notices(), ElementsAre(AllOf(HasSubstr("http://192.0.2.1:8000/v1"),
                                                    HasSubstr("without encryption"))));

@@ -3,9 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <cstdlib>
-
 #include "davinci/base/files.h"
+#include "davinci/base/test_environment.h"
 #include "davinci/llm/prices.h"
 #include "davinci/runs/run_recipe.h"
 
@@ -19,10 +18,9 @@ class UserConfigTest : public testing::Test {
  protected:
   void SetUp() override {
     folder_ = std::move(MakeTempDir("user-config")).value();
-    ::unsetenv("DAVINCI_CONFIG");
-    ::setenv("XDG_CONFIG_HOME", folder_.path().c_str(), 1);
+    environment_.Unset("DAVINCI_CONFIG");
+    environment_.Set("XDG_CONFIG_HOME", folder_.path());
   }
-  void TearDown() override { ::unsetenv("XDG_CONFIG_HOME"); }
   void Put(const std::string& text) const {
     ASSERT_TRUE(MakeDirs(folder_.path() / "davinci").ok());
     ASSERT_TRUE(WriteFileAtomic(folder_.path() / "davinci/config.toml", text).ok());
@@ -35,6 +33,7 @@ class UserConfigTest : public testing::Test {
     return *read;
   }
   TempDir folder_;
+  TestEnvironment environment_;
 };
 
 constexpr char kConfig[] = R"(
@@ -87,9 +86,9 @@ TEST_F(UserConfigTest, NoFileIsAnEmptyConfigurationUnlessItWasNamed) {
   const auto user = LoadUserConfig();
   ASSERT_TRUE(user.ok());
   EXPECT_FALSE(user->exists);
-  ::setenv("DAVINCI_CONFIG", (folder_.path() / "none.toml").c_str(), 1);
+  environment_.Set("DAVINCI_CONFIG", folder_.path() / "none.toml");
   EXPECT_EQ(LoadUserConfig().status().code(), StatusCode::kNotFound);
-  ::unsetenv("DAVINCI_CONFIG");
+  environment_.Unset("DAVINCI_CONFIG");
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include <set>
 
 #include "davinci/base/files.h"
+#include "davinci/base/test_environment.h"
 #include "davinci/text/byte_alphabet.h"
 #include "davinci/text/tokenizer_definition.h"
 #include "davinci/trainer/epoch.h"
@@ -27,7 +28,7 @@ class SftDataTest : public testing::Test {
  protected:
   void SetUp() override {
     folder_ = MakeTempDir("sftdata").value();
-    ::setenv("DAVINCI_CACHE_DIR", (folder_.path() / "cache").c_str(), 1);
+    environment_.Set("DAVINCI_CACHE_DIR", folder_.path() / "cache");
     text::TokenizerDefinition definition;
     for (int byte = 0; byte < 256; ++byte) {
       const char c = static_cast<char>(byte);
@@ -46,7 +47,6 @@ class SftDataTest : public testing::Test {
     ASSERT_TRUE(encoder.ok()) << encoder.status().ToString();
     encoder_.emplace(std::move(encoder).value());
   }
-  void TearDown() override { ::unsetenv("DAVINCI_CACHE_DIR"); }
 
   std::string Write(const std::string& name, const std::string& content) {
     EXPECT_TRUE(WriteFileAtomic(folder_.path() / name, content).ok());
@@ -61,6 +61,7 @@ class SftDataTest : public testing::Test {
   }
 
   TempDir folder_;
+  TestEnvironment environment_;
   std::optional<SftEncoder> encoder_;
 };
 
