@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
-#include <cstdlib>
+#include <string_view>
+
+#include "davinci/base/number.h"
 
 namespace davinci::comm {
 
@@ -14,9 +16,9 @@ Status Agree(RankGroup* group, const Status& mine) {
   for (size_t rank = 0; rank < all.size(); ++rank) {
     if (all[rank].empty()) continue;
     const size_t colon = all[rank].find(':');
-    // NOLINTNEXTLINE(bugprone-unchecked-string-to-number-conversion): Agree() of a rank wrote the
-    // text
-    const auto code = static_cast<StatusCode>(std::atoi(all[rank].c_str()));
+    const auto number = WholeNumber<int>(std::string_view(all[rank]).substr(0, colon));
+    const auto code =
+        number.has_value() ? static_cast<StatusCode>(number.value()) : StatusCode::kInternal;
     const std::string message = all[rank].substr(colon + 1);
     return {code, rank == 0 ? message : fmt::format("rank {}: {}", rank, message)};
   }
