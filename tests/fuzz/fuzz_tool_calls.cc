@@ -34,7 +34,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const auto selection = ParseSelectSkills(reply, shown, kMax);
   if (selection.ok()) {
     std::set<std::string> names;
-    for (const SkillChoice& choice : selection.value->choices) {
+    for (const SkillChoice& choice : selection.value.value().choices) {
       Check(std::find(shown.begin(), shown.end(), choice.name) != shown.end());
       Check(names.insert(choice.name).second);
       // What was read can be kept.
@@ -46,8 +46,9 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   }
   const auto proposals = ParseUpdateSkillLibrary(reply, kMax);
   if (proposals.ok()) {
-    Check(proposals.value->skills.size() <= kMax);
-    for (const ProposedSkill& skill : proposals.value->skills) {
+    const auto& skills = proposals.value.value().skills;
+    Check(skills.size() <= kMax);
+    for (const ProposedSkill& skill : skills) {
       Check(!skill.name.empty() && !skill.content.empty());
       Check(!nlohmann::json({skill.name, skill.content, skill.tags, skill.scope}).dump().empty());
     }

@@ -199,7 +199,7 @@ TEST_F(RunTest, ANoisyTimeIsMeasuredAgainAndTheNarrowestIntervalShared) {
   std::vector<double> taken_over;
   for (const Trajectory& trajectory : result->view.tasks[1].trajectories)
     for (const Turn& turn : trajectory.turns)
-      (turn.judged_before ? taken_over : measured).push_back(turn.evaluation.speedup->high);
+      (turn.judged_before ? taken_over : measured).push_back(turn.evaluation.speedup.value().high);
   EXPECT_EQ(measured.size(), size_t{rollout::kMostMeasurements});
   EXPECT_EQ(taken_over.size(), 12u - measured.size());
   for (const double high : taken_over) EXPECT_DOUBLE_EQ(high, 1.1 * 1.3);

@@ -51,7 +51,7 @@ TEST_F(CertificationTest, WhatABusyMachineCouldNotMeasureIsMeasuredUpToThreeTime
   ASSERT_TRUE(result.ok());
   EXPECT_EQ(evaluator_.num_afresh, 3);
   ASSERT_TRUE(result->view.tasks[0].winner);
-  EXPECT_DOUBLE_EQ(result->view.tasks[0].winner->certified.speedup->median, 4.5);
+  EXPECT_DOUBLE_EQ(result->view.tasks[0].winner.value().certified.speedup.value().median, 4.5);
   EXPECT_THAT(result->view.tasks[0].remark, Not(HasSubstr("busy")));
   // A replay takes the measurement that decided.
   const auto replay = runs::ReplayRun(dir_.path() / "run", {});
@@ -82,7 +82,7 @@ TEST_F(CertificationTest, NotDecidedIsNoNoAndTheSameCommandMeasuresAgainWithoutA
   ASSERT_TRUE(again.ok());
   EXPECT_EQ(NumCalls(), calls);
   ASSERT_TRUE(again->view.tasks[0].winner);
-  EXPECT_TRUE(std::filesystem::exists(again->view.tasks[0].winner->exported_path));
+  EXPECT_TRUE(std::filesystem::exists(again->view.tasks[0].winner.value().exported_path));
   EXPECT_THAT(Page(), HasSubstr("<td>certified</td>"));
   // Decided now: nothing is measured any more.
   const int measured = evaluator_.num_afresh;

@@ -100,13 +100,14 @@ TEST_F(BoundedCalls, EveryReplyIsAcceptedAndNoneWithoutTheGrammar) {
     EXPECT_FALSE(reading.error.has_value()) << reading.problem << "\n" << reply->text;
     EXPECT_THAT(reading.unknown_names, IsEmpty());
     accepted += !reading.error.has_value() && reading.num_dropped == 0;
-    EXPECT_TRUE(reply->trace->bounded);
-    EXPECT_EQ(reply->trace->logprobs.size(), reply->trace->output_tokens.size());
+    const auto& trace = reply->trace.value();
+    EXPECT_TRUE(trace.bounded);
+    EXPECT_EQ(trace.logprobs.size(), trace.output_tokens.size());
     if (i % 10 != 0) continue;
     request.bound_calls = false;
     const auto free = backbone_->Generate(request, {});
     ASSERT_TRUE(free.ok());
-    EXPECT_FALSE(free->trace->bounded);
+    EXPECT_FALSE(free->trace.value().bounded);
     bare += !agent::ReadSelection(*free, skills).error.has_value();
   }
   EXPECT_EQ(accepted, 100);

@@ -21,7 +21,7 @@ namespace {
 constexpr int kVocab = 97;
 
 TokenId Next(TokenId token, int64_t position) {
-  return static_cast<TokenId>((token * 7 + position * 13 + 5) % kVocab);
+  return static_cast<TokenId>((int64_t{token} * 7 + position * 13 + 5) % kVocab);
 }
 
 // The token that a filter asks for, else the function's.

@@ -22,7 +22,6 @@
 
 namespace {
 
-using davinci::Result;
 using davinci::Status;
 using nlohmann::json;
 namespace model = davinci::model;
@@ -201,7 +200,7 @@ int main() {
     } catch (const std::exception& error) {
       reply = {{"error", error.what()}};
     }
-    std::cout << reply.dump() << std::endl;
+    std::cout << reply.dump() << '\n' << std::flush;
   }
   return 0;
 }

@@ -61,8 +61,8 @@ class ModelNew(nn.Module):
   // Three milliseconds count like three milliseconds of forward, busy machine or not.
   ASSERT_TRUE(e.candidate_time.has_value());
   EXPECT_GT(e.candidate_time->median_ms, 2);
-  EXPECT_LT(e.speedup->low, 1);
-  EXPECT_FALSE(e.speedup->significant && e.speedup->median > 1);
+  EXPECT_LT(e.speedup.value().low, 1);
+  EXPECT_FALSE(e.speedup.value().significant && e.speedup.value().median > 1);
 }
 
 TEST_F(Outcomes, ManyThreadsThatSleepAreNoWorkBetweenCalls) {

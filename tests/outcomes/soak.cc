@@ -116,7 +116,14 @@ int main(int argc, char** argv) {
   app.add_option("--report", report, "a line for each so many")
       ->check(CLI::Range(1, 1000000))
       ->capture_default_str();
-  CLI11_PARSE(app, argc, argv)
+  // CLI11 takes the last word first.
+  std::vector<std::string> words(argv + 1, argv + argc);
+  std::reverse(words.begin(), words.end());
+  try {
+    app.parse(std::move(words));
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error);
+  }
   AdoptOrphans();
   auto bench = Workbench::Create(target == "cuda" ? Target::kCuda : Target::kCpu);
   if (!bench.ok()) {
@@ -152,7 +159,8 @@ int main(int argc, char** argv) {
                        ? std::string(OutcomeName(evaluation->outcome)) + ": " + evaluation->message
                        : evaluation.status().ToString());
       }
-      if (++done % report == 0 || done == evaluations)
+      ++done;
+      if (done % report == 0 || done == evaluations)
         fmt::print(
             "{:5} evaluations, {:6.1f} s, {} processes, {} descriptors, {} scratch folders, {:.1f} "
             "MiB\n",

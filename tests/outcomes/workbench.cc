@@ -64,7 +64,7 @@ Result<std::unique_ptr<Workbench>> Workbench::Create(Target target) {
 
 Result<Evaluation> Workbench::Ask(const judge::JobFiles& job) {
   DAVINCI_ASSIGN_OR_RETURN(const auto request, judge::ReadRequest(job));
-  DAVINCI_ASSIGN_OR_RETURN(auto reply, service_->Evaluate(request));
+  DAVINCI_ASSIGN_OR_RETURN(auto reply, service_.value().Evaluate(request));
   return std::move(reply.evaluation);
 }
 

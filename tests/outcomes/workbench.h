@@ -39,8 +39,8 @@ class Workbench {
   const judge::JudgeOptions& options() const { return options_; }
   std::string Write(const std::string& name, std::string_view text);
 
-  void Settle() { judges_->Settle(); }
-  void LetGo() { judges_->LetGo(); }
+  void Settle() { judges_.value().Settle(); }
+  void LetGo() { judges_.value().LetGo(); }
   // Ends the judge and all its processes.
   void Close() { judges_.reset(); }
   std::filesystem::path scratch() const { return folder_.path() / "scratch"; }

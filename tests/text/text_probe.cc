@@ -34,7 +34,7 @@ using davinci::Result;
 using davinci::text::Tokenizer;
 using nlohmann::json;
 
-std::optional<Tokenizer> tokenizer;
+std::optional<Tokenizer> loaded;
 
 std::string FromHex(const std::string& hex) {
   std::string bytes;
@@ -81,8 +81,9 @@ Result<json> Render(const nlohmann::ordered_json& request) {
     return json{{"text", text}};
   }
   DAVINCI_ASSIGN_OR_RETURN(const auto segments,
-                           chat.RenderSegments(messages, tools, options, *tokenizer));
-  DAVINCI_ASSIGN_OR_RETURN(const auto ids, chat.RenderIds(messages, tools, options, *tokenizer));
+                           chat.RenderSegments(messages, tools, options, loaded.value()));
+  DAVINCI_ASSIGN_OR_RETURN(const auto ids,
+                           chat.RenderIds(messages, tools, options, loaded.value()));
   json list = json::array();
   for (const ChatSegment& segment : segments)
     list.push_back(segment.is_ids ? json(segment.ids) : json(segment.text));
@@ -92,26 +93,26 @@ Result<json> Render(const nlohmann::ordered_json& request) {
 Result<json> Answer(const nlohmann::ordered_json& request) {
   const std::string what = request.at("do");
   if (what == "load") {
-    DAVINCI_ASSIGN_OR_RETURN(tokenizer, Tokenizer::Load(request.at("path").get<std::string>()));
+    DAVINCI_ASSIGN_OR_RETURN(loaded, Tokenizer::Load(request.at("path").get<std::string>()));
     return json{{"ok", true},
-                {"vocab", tokenizer->vocab_size()},
-                {"digest", tokenizer->digest()},
-                {"bos", tokenizer->bos_id()},
-                {"eos", tokenizer->eos_id()},
-                {"chat_template", tokenizer->chat_template()}};
+                {"vocab", loaded.value().vocab_size()},
+                {"digest", loaded.value().digest()},
+                {"bos", loaded.value().bos_id()},
+                {"eos", loaded.value().eos_id()},
+                {"chat_template", loaded.value().chat_template()}};
   }
   if (what == "encode" || what == "encode_hex") {
     const std::string text = what == "encode" ? request.at("text").get<std::string>()
                                               : FromHex(request.at("hex").get<std::string>());
     DAVINCI_ASSIGN_OR_RETURN(const auto ids,
-                             tokenizer->Encode(text, {request.value("parse_special", true),
-                                                      request.value("add_special", false)}));
+                             loaded.value().Encode(text, {request.value("parse_special", true),
+                                                          request.value("add_special", false)}));
     return json{{"ids", ids}};
   }
   if (what == "encode_many") {
     json lists = json::array();
     for (const auto& text : request.at("texts")) {
-      DAVINCI_ASSIGN_OR_RETURN(const auto ids, tokenizer->Encode(text.get<std::string>()));
+      DAVINCI_ASSIGN_OR_RETURN(const auto ids, loaded.value().Encode(text.get<std::string>()));
       lists.push_back(ids);
     }
     return json{{"ids", lists}};
@@ -119,7 +120,7 @@ Result<json> Answer(const nlohmann::ordered_json& request) {
   if (what == "decode") {
     const auto ids = request.at("ids").get<std::vector<int32_t>>();
     const bool skip = request.value("skip_special", false);
-    davinci::text::IncrementalDecoder decoder(*tokenizer, skip);
+    davinci::text::IncrementalDecoder decoder(loaded.value(), skip);
     std::string streamed;
     bool whole = true;
     for (const int32_t id : ids) {
@@ -128,7 +129,7 @@ Result<json> Answer(const nlohmann::ordered_json& request) {
       streamed += piece;
     }
     streamed += decoder.Finish();
-    return json{{"text", tokenizer->Decode(ids, skip)}, {"streamed", streamed}};
+    return json{{"text", loaded.value().Decode(ids, skip)}, {"streamed", streamed}};
   }
   if (what == "tensor") {
     using namespace davinci::weights;
@@ -155,7 +156,7 @@ Result<json> Answer(const nlohmann::ordered_json& request) {
   if (what == "bytes") {
     std::string bytes;
     for (const int32_t id : request.at("ids").get<std::vector<int32_t>>())
-      bytes += tokenizer->TokenBytes(id);
+      bytes += loaded.value().TokenBytes(id);
     return json{{"hex", ToHex(bytes)}};
   }
   return davinci::InvalidArgument("unknown request " + what);
@@ -168,6 +169,6 @@ int main() {
   while (std::getline(std::cin, line)) {
     const auto answer = Answer(nlohmann::ordered_json::parse(line));
     const json reply = answer.ok() ? *answer : json{{"error", answer.status().ToString()}};
-    std::cout << davinci::JsonText(reply) << std::endl;
+    std::cout << davinci::JsonText(reply) << '\n' << std::flush;
   }
 }

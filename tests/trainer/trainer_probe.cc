@@ -281,7 +281,7 @@ int main() {
     } catch (const std::exception& error) {
       reply = {{"error", error.what()}};
     }
-    std::cout << reply.dump() << std::endl;
+    std::cout << reply.dump() << '\n' << std::flush;
   }
   return 0;
 }

@@ -38,16 +38,16 @@ TEST_F(RunStoreTest, WhatWasRecordedIsFoundAgainByALaterProcess) {
   {
     auto run = Create();
     ASSERT_TRUE(run->Record("generation 1", "generation", {{"text", "two\nlines"}}).ok());
-    EXPECT_EQ((*run->Find("generation 1"))->body["text"], "two\nlines");
+    EXPECT_EQ(run->Find("generation 1")->value().body["text"], "two\nlines");
   }
   auto run = RunStore::Open(folder_);
   ASSERT_TRUE(run.ok());
   EXPECT_EQ((*run)->header()["title"], "t");
   const auto unit = (*run)->Find("generation 1");
   ASSERT_TRUE(unit.ok() && *unit);
-  EXPECT_EQ((*unit)->kind, "generation");
-  EXPECT_EQ((*unit)->body["text"], "two\nlines");
-  EXPECT_GT((*unit)->finished_unix_s, 0);
+  EXPECT_EQ(unit->value().kind, "generation");
+  EXPECT_EQ(unit->value().body["text"], "two\nlines");
+  EXPECT_GT(unit->value().finished_unix_s, 0);
   EXPECT_FALSE(*(*run)->Find("generation 2"));
 }
 
@@ -55,7 +55,7 @@ TEST_F(RunStoreTest, AUnitIsRecordedOnce) {
   auto run = Create();
   ASSERT_TRUE(run->Record("a", "k", 1).ok());
   EXPECT_EQ(run->Record("a", "k", 2).code(), StatusCode::kInternal);
-  EXPECT_EQ((*run->Find("a"))->body, 1);
+  EXPECT_EQ(run->Find("a")->value().body, 1);
   EXPECT_EQ(*run->NumUnits(), 1);
 }
 
@@ -94,7 +94,7 @@ TEST_F(RunStoreTest, ATornLastUnitIsDoneAgain) {
   ASSERT_TRUE(run.ok());
   EXPECT_FALSE(*(*run)->Find("b"));
   ASSERT_TRUE((*run)->Record("b", "k", 2).ok());
-  EXPECT_EQ((*(*run)->Find("b"))->body, 2);
+  EXPECT_EQ((*run)->Find("b")->value().body, 2);
 }
 
 TEST_F(RunStoreTest, ADamagedLineCostsOnlyItself) {
@@ -153,7 +153,7 @@ TEST_F(RunStoreTest, EachStepHasItsOwnSegmentWhichIsReadAlone) {
   auto run = RunStore::Open(folder_);
   ASSERT_TRUE(run.ok());
   EXPECT_EQ((*run)->NumOpenUnits(), 1);
-  EXPECT_EQ((*(*run)->Find("a", 10))->body, 10);
+  EXPECT_EQ((*run)->Find("a", 10)->value().body, 10);
   EXPECT_THAT((*run)->damaged_lines(), ::testing::IsEmpty());
   EXPECT_EQ((*run)->NumOpenUnits(), 2);
   (*run)->Release(10);
@@ -190,7 +190,7 @@ TEST_F(RunStoreTest, ThreadsRecordSideBySide) {
       for (int i = 0; i < 20; ++i) {
         const std::string id = std::to_string(t) + "/" + std::to_string(i);
         EXPECT_TRUE(run->Record(id, "k", id).ok());
-        EXPECT_EQ((*run->Find(id))->body, id);
+        EXPECT_EQ(run->Find(id)->value().body, id);
       }
     });
   threads.clear();
