@@ -78,9 +78,9 @@ TEST(DecodeKernels, HeadsAreNormalisedAndRotated) {
   for (const bool norms : {false, true})
     for (const int dim : {6, 64, 96}) {
       const int heads = 5, kv_heads = 2, rows = 3;
-      const size_t width = static_cast<size_t>((heads + 2 * kv_heads) * dim);
-      std::vector<float> x = Normal(rows * width, 1);
       const auto size = static_cast<size_t>(dim);
+      const size_t width = (heads + 2 * kv_heads) * size;
+      std::vector<float> x = Normal(rows * width, 1);
       const std::vector<float> q_norm = Normal(size, 2), k_norm = Normal(size, 3),
                                table = Normal(9 * size, 4);
       const std::vector<int64_t> positions = {8, 0, 5};
@@ -95,7 +95,7 @@ TEST(DecodeKernels, HeadsAreNormalisedAndRotated) {
       for (int r = 0; r < rows && norms; ++r) {
         float* q = x.data() + r * stride;
         RmsNormRows(q, dim, q_norm.data(), Element::kFloat32, 1e-6, q, dim, 0, heads);
-        float* k = q + heads * dim;
+        float* k = q + int64_t{heads} * dim;
         RmsNormRows(k, dim, k_norm.data(), Element::kFloat32, 1e-6, k, dim, 0, kv_heads);
       }
       RotateRows(x.data(), stride, heads + kv_heads, dim, table.data(), positions.data(), 0, rows);
@@ -118,8 +118,9 @@ TEST(DecodeKernels, KeysAndValuesGoToTheirPositions) {
   const long long at[] = {6, 2};
   const auto* words = reinterpret_cast<const uint4*>(qkv.data());
   Launch({rows, 1, 1}, 128, [&] {
-    dv_keep(words + 2 * chunks, words + 3 * chunks, 4 * chunks, at,
-            reinterpret_cast<uint4*>(keys.data()), reinterpret_cast<uint4*>(values.data()), chunks);
+    const uint4* const new_keys = words + int64_t{2} * chunks;
+    dv_keep(new_keys, new_keys + chunks, 4 * chunks, at, reinterpret_cast<uint4*>(keys.data()),
+            reinterpret_cast<uint4*>(values.data()), chunks);
   });
   for (int r = 0; r < rows; ++r)
     for (int i = 0; i < kv * dim; ++i) {
@@ -133,15 +134,16 @@ TEST(DecodeKernels, KeysAndValuesGoToTheirPositions) {
 
 void CheckAttention(int dim, decltype(&dv_attend) kernel) {
   const int group = 3, kv_heads = 2, rows = 4, positions = 400, heads = group * kv_heads;
-  const std::vector<float> keys = Normal(positions * kv_heads * dim, 8);
-  const std::vector<float> values = Normal(positions * kv_heads * dim, 9);
-  const int64_t q_stride = (heads + 2 * kv_heads) * dim;
+  const auto size = static_cast<size_t>(dim);
+  const std::vector<float> keys = Normal(positions * kv_heads * size, 8);
+  const std::vector<float> values = Normal(positions * kv_heads * size, 9);
+  const int64_t q_stride = int64_t{heads + 2 * kv_heads} * dim;
   const std::vector<float> q = Normal(static_cast<size_t>(rows * q_stride), 10);
   const std::vector<int> starts = {0, 300, 17, 5};
   const std::vector<int> lengths = {1, 100, 65, 257};
   const std::vector<Bf16> q_bits = Halves(q);
   std::vector<Bf16> key_bits = Halves(keys), value_bits = Halves(values);
-  std::vector<Bf16> out(rows * heads * dim);
+  std::vector<Bf16> out(rows * heads * size);
   const float scale = 1 / std::sqrt(static_cast<float>(dim));
   std::vector<float> wanted(out.size()), scratch(group * 257);
   std::vector<float> k = keys, v = values;
@@ -165,12 +167,13 @@ TEST(DecodeKernels, AttentionIsThatOfTheHost) {
 
 void CheckWholeAttention(int dim, decltype(&dv_attend) attend, decltype(&dv_attend_whole) whole) {
   const int group = 3, kv_heads = 2, rows = 4, positions = 300, heads = group * kv_heads;
-  const int64_t stride = (heads + 2 * kv_heads) * dim;
+  const auto head_size = static_cast<size_t>(dim);
+  const int64_t stride = int64_t{heads + 2 * kv_heads} * dim;
   const std::vector<Bf16> qkv = Halves(Normal(static_cast<size_t>(rows * stride), 20));
-  const std::vector<Bf16> keys = Halves(Normal(positions * kv_heads * dim, 21));
-  const std::vector<Bf16> values = Halves(Normal(positions * kv_heads * dim, 22));
+  const std::vector<Bf16> keys = Halves(Normal(positions * kv_heads * head_size, 21));
+  const std::vector<Bf16> values = Halves(Normal(positions * kv_heads * head_size, 22));
   const std::vector<Bf16> q_norm = Halves(Normal(dim, 23)), k_norm = Halves(Normal(dim, 24));
-  const std::vector<float> table = Normal(200 * dim, 25);
+  const std::vector<float> table = Normal(200 * head_size, 25);
   // The last row has no request: it takes the last position.
   const std::vector<StepRow> requests = {
       {0, -1, 0, 7, {}}, {0, -1, 149, 120, {}}, {0, -1, 32, 0, {}}};
@@ -195,7 +198,7 @@ void CheckWholeAttention(int dim, decltype(&dv_attend) attend, decltype(&dv_atte
     const Bf16* const q_weight = norms ? q_norm.data() : nullptr;
     const Bf16* const k_weight = norms ? k_norm.data() : nullptr;
     std::vector<Bf16> turned = qkv, wanted_keys = keys, wanted_values = values;
-    std::vector<Bf16> wanted(rows * heads * dim);
+    std::vector<Bf16> wanted(rows * heads * head_size);
     Launch({rows, (heads + kv_heads + 3) / 4, 1}, 128, [&] {
       dv_heads(turned.data(), q_weight, k_weight, 1e-6F, table.data(), turns.data(), heads,
                kv_heads, dim);
@@ -203,7 +206,8 @@ void CheckWholeAttention(int dim, decltype(&dv_attend) attend, decltype(&dv_atte
     const auto* words = reinterpret_cast<const uint4*>(turned.data());
     const int chunks = kv_heads * dim / 8;
     Launch({rows, 1, 1}, 128, [&] {
-      dv_keep(words + group * chunks, words + (group + 1) * chunks, (group + 2) * chunks, at.data(),
+      const uint4* const new_keys = words + int64_t{group} * chunks;
+      dv_keep(new_keys, new_keys + chunks, int64_t{group + 2} * chunks, at.data(),
               reinterpret_cast<uint4*>(wanted_keys.data()),
               reinterpret_cast<uint4*>(wanted_values.data()), chunks);
     });
@@ -305,7 +309,7 @@ TEST(DecodeKernels, AProductGatesItsColumns) {
 TEST(DecodeKernels, TheNormIsThatOfTheHost) {
   const int rows = 3;
   for (const int width : {8, 64, 576}) {
-    const std::vector<float> x = Normal(static_cast<size_t>(rows * width), 11, 2);
+    const std::vector<float> x = Normal(rows * static_cast<size_t>(width), 11, 2);
     const std::vector<float> weight = Normal(static_cast<size_t>(width), 12);
     const std::vector<Bf16> bits = Halves(x), weights = Halves(weight);
     std::vector<Bf16> out(x.size());

@@ -12,6 +12,7 @@
 #include <functional>
 #include <vector>
 
+// NOLINTBEGIN(bugprone-reserved-identifier): CUDA gives these names
 namespace davinci::model::host_threads {
 
 struct Index {
@@ -157,3 +158,4 @@ inline void Launch(Index grid, unsigned threads, const std::function<void()>& ke
 #define __forceinline__ inline
 #define __shared__ static
 #define __launch_bounds__(threads)
+// NOLINTEND(bugprone-reserved-identifier)

@@ -67,11 +67,13 @@ Result<void*> Load() {
         "configure with -DDAVINCI_WITH_TORCH=ON and DAVINCI_PYTHON set to a Python with torch >= "
         "2.9, or name an endpoint with --llm URL");
   // Read when libgomp is loaded. Child processes must not inherit it: the judge times them.
+  // NOLINTBEGIN(concurrency-mt-unsafe): libgomp has no other way to learn it
   const bool spin_is_set = std::getenv(kSpinVariable) != nullptr;
   if (!spin_is_set) ::setenv(kSpinVariable, kSpinCount, 1);
   const Status torch = LoadLibTorch(path);
   void* handle = torch.ok() ? ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL) : nullptr;
   if (!spin_is_set) ::unsetenv(kSpinVariable);
+  // NOLINTEND(concurrency-mt-unsafe)
   if (!torch.ok()) return torch;
   if (handle == nullptr)
     return FailedPrecondition(fmt::format("{} does not load: {}", path, ::dlerror()));

@@ -69,8 +69,8 @@ struct PanelKernel {
     for (int64_t k = 0; k < inner; ++k) {
       Vector b[kVectors];
       for (int v = 0; v < kVectors; ++v) {
-        const float* from =
-            w + (v / kPanelVectors * inner + k) * kPanelColumns + v % kPanelVectors * kWidth;
+        const float* from = w + (v / kPanelVectors * inner + k) * kPanelColumns +
+                            int64_t{v % kPanelVectors} * kWidth;
         if constexpr (kPrefetch)
           __builtin_prefetch(reinterpret_cast<const char*>(from) + kPrefetchAhead);
         b[v] = Load(from);

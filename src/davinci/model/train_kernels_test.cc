@@ -94,8 +94,9 @@ TEST(TrainKernels, TheNormAndItsGradientFollowTheFormula) {
   for (const int width : {8, 64, 264})
     for (const bool residual : {false, true}) {
       const unsigned rows = 7, blocks = 3, threads = width <= 256 ? 32 : 64;
-      const Matrix x = Random(rows * width, 1, 0.5), weight = Random(width, 2, 0.3, 1),
-                   d_out = Random(rows * width, 3), d_sum = Random(rows * width, 4);
+      const int64_t size = int64_t{rows} * width;
+      const Matrix x = Random(size, 1, 0.5), weight = Random(width, 2, 0.3, 1),
+                   d_out = Random(size, 3), d_sum = Random(size, 4);
       std::vector<Bf16> out = Bits(x.bits.size()), d_x = out, d_weight = Bits(weight.bits.size());
       std::vector<float> parts(static_cast<size_t>(width) * blocks, NAN);
       Launch({blocks, 1, 1}, threads,
@@ -132,8 +133,9 @@ TEST(TrainKernels, HeadsAndTheirGradientFollowTheFormula) {
                             {2, 1, 48, 4, 2, 32, true},
                             {4, 2, 16, 1, 4, 32, false},
                             {2, 2, 64, 4, 1, 32, true}}) {
-    const int rows = 5, blocks = 2, all = c.heads + 2 * c.kv_heads, turned = c.heads + c.kv_heads;
-    const Matrix qkv = Random(rows * all * c.dim, 5), q_norm = Random(c.dim, 6, 0.3, 1),
+    const int rows = 5, blocks = 2;
+    const int64_t dim = c.dim, all = c.heads + 2 * c.kv_heads, turned = c.heads + c.kv_heads;
+    const Matrix qkv = Random(rows * all * dim, 5), q_norm = Random(c.dim, 6, 0.3, 1),
                  k_norm = Random(c.dim, 7, 0.3, 1);
     std::mt19937 random(8);
     std::vector<float> table(static_cast<size_t>(9 * c.dim));
@@ -150,8 +152,9 @@ TEST(TrainKernels, HeadsAndTheirGradientFollowTheFormula) {
           const size_t half = static_cast<size_t>(c.dim) / 2;
           const float* const turn = table.data() + positions[r] * c.dim;
           for (size_t i = 0; i < head.size(); ++i) {
-            const double other = i < half ? -head[i + half] : head[i - half];
-            y.push_back(head[i] * turn[i % half] + other * turn[half + i % half]);
+            const size_t pair = i < half ? i : i - half;
+            const double other = i < half ? -head[pair + half] : head[pair];
+            y.push_back(head[i] * turn[pair] + other * turn[half + pair]);
           }
         }
       return y;
@@ -179,10 +182,9 @@ TEST(TrainKernels, HeadsAndTheirGradientFollowTheFormula) {
                                     : qkv.bits[at]);
       }
 
-    const Matrix d_q = Random(rows * c.heads * c.dim, 9),
-                 d_k = Random(rows * c.kv_heads * c.dim, 10),
-                 d_v = Random(rows * c.kv_heads * c.dim, 11);
-    std::vector<Bf16> d_qkv = Bits(qkv.bits.size()), d_norms = Bits(static_cast<size_t>(2 * c.dim));
+    const Matrix d_q = Random(dim * c.heads * rows, 9), d_k = Random(dim * c.kv_heads * rows, 10),
+                 d_v = Random(dim * c.kv_heads * rows, 11);
+    std::vector<Bf16> d_qkv = Bits(qkv.bits.size()), d_norms = Bits(static_cast<size_t>(2 * dim));
     std::vector<float> parts(static_cast<size_t>(blocks * 2 * c.dim), NAN);
     Launch({blocks, 1, 1}, c.threads, [&] {
       dv_train_heads_back(qkv.bits.data(), d_q.bits.data(), d_k.bits.data(), d_v.bits.data(),
@@ -192,8 +194,8 @@ TEST(TrainKernels, HeadsAndTheirGradientFollowTheFormula) {
     });
     Doubles slope;
     const auto append = [&](const Matrix& from, int r, int heads) {
-      const auto begin = from.exact.begin() + r * heads * c.dim;
-      slope.insert(slope.end(), begin, begin + heads * c.dim);
+      const auto begin = from.exact.begin() + dim * heads * r;
+      slope.insert(slope.end(), begin, begin + dim * heads);
     };
     for (int r = 0; r < rows; ++r) {
       append(d_q, r, c.heads);
@@ -204,7 +206,7 @@ TEST(TrainKernels, HeadsAndTheirGradientFollowTheFormula) {
     for (int r = 0; r < rows; ++r)
       for (int i = 0; i < c.kv_heads * c.dim; ++i)
         wanted[static_cast<size_t>((r * all + turned) * c.dim + i)] =
-            d_v.exact[static_cast<size_t>(r * c.kv_heads * c.dim + i)];
+            d_v.exact[static_cast<size_t>(dim * c.kv_heads * r + i)];
     ExpectClose(d_qkv, wanted, "d qkv");
     if (!c.norms) continue;
     Launch({(static_cast<unsigned>(2 * c.dim) + 31) / 32, 1, 1}, 1024,
@@ -233,9 +235,10 @@ TEST(TrainKernels, TheGradientOfTheGateFollowsTheFormula) {
                          Doubles y;
                          for (int r = 0; r < rows; ++r)
                            for (int i = 0; i < width; ++i) {
-                             const double gate = x[static_cast<size_t>(2 * r * width + i)];
-                             y.push_back(gate / (1 + std::exp(-gate)) *
-                                         x[static_cast<size_t>(2 * r * width + width + i)]);
+                             const size_t at =
+                                 static_cast<size_t>(r) * 2 * width + static_cast<size_t>(i);
+                             const double gate = x[at];
+                             y.push_back(gate / (1 + std::exp(-gate)) * x[at + width]);
                            }
                          return y;
                        }),
@@ -247,7 +250,7 @@ TEST(TrainKernels, ScoresAndTheirDerivativesFollowTheFormula) {
     for (const double temperature : {1.0, 0.7}) {
       const int rows = 4;
       const auto size = static_cast<size_t>(vocab);
-      Matrix logits = Random(rows * vocab, 14, 4);
+      Matrix logits = Random(int64_t{rows} * vocab, 14, 4);
       logits.bits[3] = Narrow(60.0F);  // a token that is all but certain
       logits.exact[3] = 60;
       const long long expected[] = {3, 0, vocab - 1, vocab / 2};

@@ -1,5 +1,6 @@
 // Attention of a decode step. Behind common.cu and common_instructions.cu; compiled and tested as decode.cu is.
 
+// NOLINTBEGIN(bugprone-implicit-widening-of-multiplication-result): offsets within a tile fit 32 bits, which take fewer registers
 // Attention of one query position over a cache. Compiled for one shape: DV_GROUP query heads (8 at most) share a kv head, a
 // head has 8 DV_LANES values. A block, of up to kAttendWarps warps, does one kv head of one row. What a step costs is the
 // reading of the cache: each warp has the keys and values of kAttendStep positions under way, 8 KiB, and asks for the next
@@ -309,3 +310,4 @@ extern "C" __global__ void __launch_bounds__(32 * kAttendResident)
                positions, x, x_chunks);
 }
 #endif  // DV_GROUP
+// NOLINTEND(bugprone-implicit-widening-of-multiplication-result)

@@ -10,6 +10,7 @@
 //
 // Weights are on their way before the kernel ahead has ended (AwaitPrevious).
 
+// NOLINTBEGIN(bugprone-implicit-widening-of-multiplication-result): offsets within a tile fit 32 bits, which take fewer registers
 constexpr int kProductWarps = 8;
 constexpr int kProductStep = 32;  // elements of k of one round of loads
 
@@ -237,3 +238,4 @@ extern "C" __global__ void __launch_bounds__(256)
   for (int e = 0; e < 8; ++e) gate[e] = Gate(gate[e] * factor, up[e] * factor);
   out[row * chunks + i] = NarrowEight(gate);
 }
+// NOLINTEND(bugprone-implicit-widening-of-multiplication-result)

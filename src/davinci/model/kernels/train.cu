@@ -6,6 +6,8 @@
 // and by the host's compiler in train_kernels_test.cc, which runs every thread of a block. Elements are bf16, sums fp32.
 // Every sum has an order that depends on sizes only; there are no atomics.
 
+// NOLINTBEGIN(performance-no-int-to-ptr): slots hold addresses as numbers
+// NOLINTBEGIN(bugprone-implicit-widening-of-multiplication-result): offsets within a tile fit 32 bits, which take fewer registers
 __device__ __forceinline__ void ReadFloats(const float* from, float* values) {
   const uint4* const words = (const uint4*)from;
 #pragma unroll
@@ -524,3 +526,5 @@ extern "C" __global__ void __launch_bounds__(256)
     }
   }
 }
+// NOLINTEND(bugprone-implicit-widening-of-multiplication-result)
+// NOLINTEND(performance-no-int-to-ptr)

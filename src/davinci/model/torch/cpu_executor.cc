@@ -14,8 +14,8 @@ constexpr double kAttendAtOnce = 1 << 24;
 
 class CpuExecutor final : public Executor {
  public:
-  CpuExecutor(Transformer* model, Options options)
-      : model_(*model), options_(std::move(options)), packed_(model->Pack()) {
+  CpuExecutor(Transformer* model, const Options& options)
+      : model_(*model), options_(options), packed_(model->Pack()) {
     const weights::ModelConfig& config = model_.config();
     scale_ = 1.0 / std::sqrt(static_cast<double>(config.head_dim));
     // Not filled: pages that no request reaches are never allocated.
@@ -200,7 +200,7 @@ class CpuExecutor final : public Executor {
 }  // namespace
 
 std::unique_ptr<Executor> MakeCpuExecutor(Transformer* model, Executor::Options options) {
-  return std::make_unique<CpuExecutor>(model, std::move(options));
+  return std::make_unique<CpuExecutor>(model, options);
 }
 
 }  // namespace davinci::model

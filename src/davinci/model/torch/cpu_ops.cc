@@ -173,7 +173,7 @@ PackedWeight PackTiledWeight(const Tensor& weight, TileOrder order) {
   return packed;
 }
 
-void TiledLinearOp(const Tensor& x, const PackedWeight& packed, const Tensor& bias, Tensor y,
+void TiledLinearOp(const Tensor& x, const PackedWeight& packed, const Tensor& bias, const Tensor& y,
                    bool add) {
   TileProduct product;
   product.x = static_cast<const uint16_t*>(x.const_data_ptr());
@@ -191,7 +191,7 @@ void TiledLinearOp(const Tensor& x, const PackedWeight& packed, const Tensor& bi
          [&](int64_t begin, int64_t end) { MultiplyTiles(product, begin, end); });
 }
 
-void PanelLinearOp(const Tensor& x, const PackedWeight& packed, const Tensor& bias, Tensor y,
+void PanelLinearOp(const Tensor& x, const PackedWeight& packed, const Tensor& bias, const Tensor& y,
                    bool add) {
   PanelProduct all;
   all.x = x.const_data_ptr<float>();
@@ -295,7 +295,7 @@ Tensor SiluMulOp(const Tensor& x_in) {
   return y;
 }
 
-void HeadsOp(Tensor qkv, int64_t heads, int64_t kv_heads, const Tensor& q_norm,
+void HeadsOp(const Tensor& qkv, int64_t heads, int64_t kv_heads, const Tensor& q_norm,
              const Tensor& k_norm, double eps, const Tensor& cos_sin, const Tensor& positions) {
   const int64_t dim = qkv.size(2);
   const int64_t stride = qkv.size(1) * dim;
@@ -334,7 +334,7 @@ Tensor AttendOp(const CacheView& cache, const Tensor& q, const Tensor& k, const 
 }
 
 void AttendPromptOp(const CacheView& cache, const Tensor& q, std::span<const PromptRows> prompts,
-                    float scale, Tensor out) {
+                    float scale, const Tensor& out) {
   const int64_t heads = q.size(1);
   const float* queries = q.const_data_ptr<float>();
   auto* to = static_cast<uint16_t*>(out.data_ptr());

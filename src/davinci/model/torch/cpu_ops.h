@@ -39,11 +39,11 @@ PackedWeight PackTiledWeight(const at::Tensor& weight, TileOrder order);
 at::Tensor PackedLinearOp(const at::Tensor& x, const PackedWeight& packed, const at::Tensor& bias);
 // The product with panels: stored in y, or added to it. All are fp32.
 void PanelLinearOp(const at::Tensor& x, const PackedWeight& packed, const at::Tensor& bias,
-                   at::Tensor y, bool add);
+                   const at::Tensor& y, bool add);
 // The product with tiles, x in bf16. Plain order: stored in y (fp32), or added to it. Gated order:
 // y is bf16, [rows, out / 2].
 void TiledLinearOp(const at::Tensor& x, const PackedWeight& packed, const at::Tensor& bias,
-                   at::Tensor y, bool add);
+                   const at::Tensor& y, bool add);
 // Rows of a weight with panels or with tiles in plain order, fp32.
 at::Tensor PackedEmbedOp(const PackedWeight& packed, const at::Tensor& tokens);
 // Where there are tiles: fp32 → bf16, and the norm of fp32 rows in bf16.
@@ -54,7 +54,7 @@ at::Tensor NormOp(const at::Tensor& x, const at::Tensor& weight, double eps);
 at::Tensor SiluMulOp(const at::Tensor& x);
 // qkv: fp32 [rows, heads + 2 kv_heads, head_dim], dense; normalises q and k heads (undefined: not)
 // and rotates them in place.
-void HeadsOp(at::Tensor qkv, int64_t heads, int64_t kv_heads, const at::Tensor& q_norm,
+void HeadsOp(const at::Tensor& qkv, int64_t heads, int64_t kv_heads, const at::Tensor& q_norm,
              const at::Tensor& k_norm, double eps, const at::Tensor& cos_sin,
              const at::Tensor& positions);
 // One position per row: stores k and v at the cache's positions `at` and attends (AttendRows).
@@ -72,6 +72,6 @@ struct PromptRows {
 // Attends all of them with tiles and writes their rows of `out` (bf16, [rows, heads * head_dim]).
 // Their keys and values are in the cache already.
 void AttendPromptOp(const CacheView& cache, const at::Tensor& q,
-                    std::span<const PromptRows> prompts, float scale, at::Tensor out);
+                    std::span<const PromptRows> prompts, float scale, const at::Tensor& out);
 
 }  // namespace davinci::model

@@ -65,8 +65,9 @@ struct CudnnNode : Function<CudnnNode> {
   }
 
   static variable_list backward(AutogradContext* context, variable_list slopes) {
-    const auto& batches =
-        *reinterpret_cast<const std::vector<Batch>*>(context->saved_data["batches"].toInt());
+    const int64_t address = context->saved_data["batches"].toInt();
+    // NOLINTNEXTLINE(performance-no-int-to-ptr): saved_data holds no pointers
+    const auto& batches = *reinterpret_cast<const std::vector<Batch>*>(address);
     const double scale = context->saved_data["scale"].toDouble();
     const variable_list saved = context->get_saved_variables();
     const int64_t heads = saved[0].size(1), kv_heads = saved[1].size(1), dim = saved[0].size(3);

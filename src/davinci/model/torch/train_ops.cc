@@ -26,7 +26,9 @@ Tensor SumParts(const TrainOps& ops, const Tensor& parts, const Tensor& like) {
 }
 // The nodes keep the address: a graph does not outlive the learner that made it.
 const TrainOps& OpsOf(AutogradContext* context) {
-  return *reinterpret_cast<const TrainOps*>(context->saved_data["ops"].toInt());
+  const int64_t address = context->saved_data["ops"].toInt();
+  // NOLINTNEXTLINE(performance-no-int-to-ptr): saved_data holds no pointers
+  return *reinterpret_cast<const TrainOps*>(address);
 }
 void Keep(AutogradContext* context, const TrainOps* ops, bool trains) {
   context->set_materialize_grads(false);
@@ -101,7 +103,7 @@ struct HeadsNode : Function<HeadsNode> {
         at::empty({rows, shape.heads + 2 * shape.kv_heads, shape.dim}, slopes[0].options());
     Tensor parts;
     if (context->saved_data["trains"].toBool())
-      parts = MakeParts(d_qkv, TrainKernels::HeadParts(shape, rows), 2 * shape.dim);
+      parts = MakeParts(d_qkv, TrainKernels::HeadParts(shape, rows), int64_t{2} * shape.dim);
     CheckLaunch(ops.kernels().HeadsBackward(
         ops.stream(), shape, Address(saved[0]), Address(slopes[0]), Address(slopes[1]),
         Address(slopes[2]), Address(d_qkv), Address(q_norm), Address(saved[2]), Floats(saved[3]),
