@@ -78,8 +78,11 @@ Result<std::string> Sha256HexOfFile(const std::filesystem::path& path) {
   if (file == nullptr) return FromErrno(errno, fmt::format("cannot open {}", path.string()));
   Sha256 hash;
   char buffer[1 << 16];
-  size_t got;
-  while ((got = std::fread(buffer, 1, sizeof(buffer), file)) > 0) hash.Update({buffer, got});
+  size_t got = sizeof(buffer);
+  while (got == sizeof(buffer)) {  // less is the end of the file, or an error
+    got = std::fread(buffer, 1, sizeof(buffer), file);
+    hash.Update({buffer, got});
+  }
   const bool failed = std::ferror(file) != 0;
   const int error = errno;
   std::fclose(file);

@@ -26,23 +26,23 @@ class TaskSets : public testing::Test {
   void SetUp() override {
     auto folder = MakeTempDir("train-tasks");
     ASSERT_TRUE(folder.ok());
-    folder_.emplace(std::move(folder).value());
-    ASSERT_TRUE(MakeDirs(folder_->path() / "seen").ok());
-    ASSERT_TRUE(MakeDirs(folder_->path() / "unseen").ok());
+    folder_ = std::move(folder).value();
+    ASSERT_TRUE(MakeDirs(folder_.path() / "seen").ok());
+    ASSERT_TRUE(MakeDirs(folder_.path() / "unseen").ok());
     Write("seen/a.py");
     Write("seen/b.py");
     Write("unseen/c.py");
   }
   void Write(const char* file) {
-    ASSERT_TRUE(WriteFileAtomic(folder_->path() / file,
+    ASSERT_TRUE(WriteFileAtomic(folder_.path() / file,
                                 "import torch\n\n\nclass Model(torch.nn.Module):\n"
                                 "    def forward(self, x):\n        return x\n\n\n"
                                 "def get_inputs():\n    return [torch.ones(2)]\n\n\n"
                                 "def get_init_inputs():\n    return []\n")
                     .ok());
   }
-  std::string Path(const char* name) { return (folder_->path() / name).string(); }
-  std::optional<TempDir> folder_;
+  std::string Path(const char* name) { return (folder_.path() / name).string(); }
+  TempDir folder_;
   rollout::StepSettings settings_;  // cpu, cpp
 };
 

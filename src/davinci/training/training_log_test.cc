@@ -16,12 +16,12 @@ class TrainingLog : public testing::Test {
   void SetUp() override {
     auto folder = MakeTempDir("training-log");
     ASSERT_TRUE(folder.ok());
-    folder_.emplace(std::move(folder).value());
+    folder_ = std::move(folder).value();
   }
   void Write(const char* file, const std::string& text) {
-    ASSERT_TRUE(WriteFileAtomic(folder_->path() / file, text).ok());
+    ASSERT_TRUE(WriteFileAtomic(folder_.path() / file, text).ok());
   }
-  std::optional<TempDir> folder_;
+  TempDir folder_;
 };
 
 TEST_F(TrainingLog, ReadsNumbersByPathAndLeavesOutDamagedLines) {
@@ -34,7 +34,7 @@ TEST_F(TrainingLog, ReadsNumbersByPathAndLeavesOutDamagedLines) {
       "{\"step\":1,\"held_out\":{\"greedy\":0.5}}\n"
       "{\"step\":2,\"epoch\":1.5,\"loss\":2}\n"
       "{\"step\":3,\"ep");
-  const auto view = ReadTrainingRun(folder_->path());
+  const auto view = ReadTrainingRun(folder_.path());
   ASSERT_TRUE(view.ok()) << view.status().ToString();
   ASSERT_EQ(view->points.size(), 2u);
   EXPECT_THAT(view->points[0].values, ElementsAre(Pair("agent_loss/policy", 2), Pair("epoch", 1),
@@ -48,16 +48,16 @@ TEST_F(TrainingLog, ReadsNumbersByPathAndLeavesOutDamagedLines) {
 TEST_F(TrainingLog, IsFinishedAtTheLastEpochOrUpdate) {
   Write("log.jsonl", "{\"step\":4,\"epoch\":2}\n");
   Write("recipe.toml", "[data]\nepochs = 2\nmax_updates = 0\n");
-  EXPECT_TRUE(ReadTrainingRun(folder_->path())->finished);
+  EXPECT_TRUE(ReadTrainingRun(folder_.path())->finished);
   Write("recipe.toml", "[data]\nepochs = 9\nmax_updates = 4\n");
-  EXPECT_TRUE(ReadTrainingRun(folder_->path())->finished);
+  EXPECT_TRUE(ReadTrainingRun(folder_.path())->finished);
   Write("recipe.toml", "[data]\nepochs = 9\nmax_updates = 5\n");
-  EXPECT_FALSE(ReadTrainingRun(folder_->path())->finished);
+  EXPECT_FALSE(ReadTrainingRun(folder_.path())->finished);
 }
 
 TEST_F(TrainingLog, AnotherFolderIsNone) {
-  EXPECT_FALSE(IsTrainingRun(folder_->path()));
-  EXPECT_EQ(ReadTrainingRun(folder_->path()).status().code(), StatusCode::kNotFound);
+  EXPECT_FALSE(IsTrainingRun(folder_.path()));
+  EXPECT_EQ(ReadTrainingRun(folder_.path()).status().code(), StatusCode::kNotFound);
 }
 
 }  // namespace

@@ -107,7 +107,7 @@ void BlockQ6_K(const uint8_t* in, float* out) {
         const int q = (nibble | (high[i] >> (quarter * 2) & 3) << 4) - 32;
         const auto group_scale =
             static_cast<float>(static_cast<int8_t>(scales[quarter * 2 + i / 16]));
-        out[half * 128 + quarter * 32 + i] = scale * group_scale * static_cast<float>(q);
+        out[half * 128 + ptrdiff_t{quarter} * 32 + i] = scale * group_scale * static_cast<float>(q);
       }
     }
   }

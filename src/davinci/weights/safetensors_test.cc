@@ -67,15 +67,15 @@ TEST(Safetensors, OffsetsMustFitShapeAndEachOther) {
            R"({"a":{"dtype":"F32","shape":[1],"data_offsets":[4,0]}})",  // reversed
            R"({"a":{"dtype":"F32","shape":[1],"data_offsets":[4,8]}})",  // a hole
            R"({"a":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}})",  // bytes left over
-           R"({"a":{"dtype":"F32","shape":[1],"data_offsets":[0,4]},)"   // overlap
-           R"("b":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}})",
+           (R"({"a":{"dtype":"F32","shape":[1],"data_offsets":[0,4]},)"  // overlap
+            R"("b":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}})"),
            R"({"a":{"dtype":"F32","shape":[4294967296,4294967296],"data_offsets":[0,8]}})",
            R"({"a":{"dtype":"F32","shape":[-2],"data_offsets":[0,8]}})",
            R"({"a":{"dtype":"F32","shape":[1.5],"data_offsets":[0,8]}})",
            R"({"a":{"dtype":"F8_E4M3","shape":[8],"data_offsets":[0,8]}})",
            R"({"a":{"dtype":"F32","shape":[2],"data_offsets":[0,8],"x":1}})",
-           R"({"a":{"dtype":"U8","shape":[4],"data_offsets":[0,4]},)"
-           R"("a":{"dtype":"U8","shape":[8],"data_offsets":[0,8]}})",
+           (R"({"a":{"dtype":"U8","shape":[4],"data_offsets":[0,4]},)"
+            R"("a":{"dtype":"U8","shape":[8],"data_offsets":[0,8]}})"),
        }) {
     EXPECT_NE(Error(header, "12345678"), "") << header;
   }
