@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "davinci/base/json_text.h"
+#include "davinci/base/progress_line.h"
 #include "davinci/base/table.h"
 #include "report.h"
 
@@ -41,18 +42,18 @@ int RunAdmit(const std::vector<std::string>& tasks, Target target,
     fmt::print(stderr, "davinci judge: {}\n", judge.status().ToString());
     return 3;
   }
-  const bool terminal = isatty(STDERR_FILENO) != 0;
+  ProgressLine progress;
   json found = json::array();
   int exit_code = 0;
   for (const std::string& path : tasks) {
-    if (terminal) fmt::print(stderr, "\r\033[K{} …", path);
+    progress.Show(path + " …");
     auto admitted = (*judge)->Admit(path, target);
     json entry = admitted.ok() ? *admitted : json{{"error", admitted.status().ToString()}};
     entry["task"] = path;
     found.push_back(std::move(entry));
     if (!admitted.ok()) exit_code = 2;
   }
-  if (terminal) fmt::print(stderr, "\r\033[K");
+  progress.Clear();
   if (as_json) {
     const json document = {
         {"schema", kSchema}, {"target", TargetName(target)}, {"tasks", std::move(found)}};

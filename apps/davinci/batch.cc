@@ -27,6 +27,7 @@
 #include "davinci/base/json_text.h"
 #include "davinci/base/mutex.h"
 #include "davinci/base/plural.h"
+#include "davinci/base/progress_line.h"
 #include "davinci/base/table.h"
 #include "davinci/data/shown_interval.h"
 #include "davinci/judge/batch_job.h"
@@ -87,7 +88,7 @@ class Batch {
               const std::string& same_as);
   void Count(const std::string& id, const Evaluation& evaluation) DAVINCI_REQUIRES(mutex_);
   void Stop(const Status& why);
-  void ShowProgress(bool last) DAVINCI_REQUIRES(mutex_);
+  void ShowProgress() DAVINCI_REQUIRES(mutex_);
   void PrintRow(const BatchEntry& entry, const Evaluation& evaluation) DAVINCI_REQUIRES(mutex_);
   int Summarise() DAVINCI_REQUIRES(mutex_);
 
@@ -103,7 +104,6 @@ class Batch {
   std::set<std::string> reported_;  // what was wrong with jobs of earlier runs
 
   const bool rows_ = !options_.json && isatty(STDOUT_FILENO) != 0;
-  const bool live_ = isatty(STDERR_FILENO) != 0;
   const bool color_ = UseColor(STDOUT_FILENO);
 
   std::optional<judge::BatchOrder> order_;   // of questions; made by Run()
@@ -129,7 +129,7 @@ class Batch {
   Status trouble_ DAVINCI_GUARDED_BY(mutex_);
   bool header_shown_ DAVINCI_GUARDED_BY(mutex_) = false;
   Stopwatch watch_;
-  double last_progress_seconds_ DAVINCI_GUARDED_BY(mutex_) = 0;
+  ProgressLine progress_ DAVINCI_GUARDED_BY(mutex_){kPlainProgressSeconds};
 };
 
 // Where stdout takes no more main() says so in the end; fmt::print would end a worker's thread, and
@@ -306,7 +306,7 @@ void Batch::Record(const BatchEntry& entry, const Evaluation& evaluation, int at
   if (attempts > 0) ++num_judged_;
   if (!same_as.empty()) ++num_repeated_;
   Count(entry.job.id, evaluation);
-  if (live_) fmt::print(stderr, "\r\033[K");
+  progress_.Clear();
   if (rows_) {
     PrintRow(entry, evaluation);
   } else if (options_.json || !journal_) {  // what --out takes is not printed as well
@@ -357,20 +357,14 @@ void Batch::PrintRow(const BatchEntry& entry, const Evaluation& evaluation) {
   if (ours) Say(fmt::format("  {}\n", Printable(evaluation.message)));
 }
 
-void Batch::ShowProgress(bool last) {
-  const double seconds = watch_.Seconds();
-  if (!live_ && (last || seconds - last_progress_seconds_ < kPlainProgressSeconds)) return;
-  last_progress_seconds_ = seconds;
-  if (live_) fmt::print(stderr, "\r\033[K");
-  if (last) return;
-  fmt::print(stderr, "{} of {} done, {} in flight, {} ok, {:.1f} per minute{}{}",
-             num_recorded_ + num_resumed_ + num_left_out_, entries_.size(), in_flight_.load(),
-             outcomes_[Outcome::kOk], 60 * num_judged_ / std::max(seconds, 1e-3),
-             interrupt_.value().requested()
-                 ? "; finishing what is in flight (interrupt again to leave at once)"
-                 : "",
-             live_ ? "" : "\n");
-  std::fflush(stderr);
+void Batch::ShowProgress() {
+  progress_.Show(
+      fmt::format("{} of {} done, {} in flight, {} ok, {:.1f} per minute{}",
+                  num_recorded_ + num_resumed_ + num_left_out_, entries_.size(), in_flight_.load(),
+                  outcomes_[Outcome::kOk], 60 * num_judged_ / std::max(watch_.Seconds(), 1e-3),
+                  interrupt_.value().requested()
+                      ? "; finishing what is in flight (interrupt again to leave at once)"
+                      : ""));
 }
 
 int Batch::Summarise() {
@@ -439,10 +433,10 @@ int Batch::Run() {
     workers_left_ = num_workers;
     for (int i = 0; i < num_workers; ++i) workers.emplace_back([this] { Work(); });
     while (workers_left_ > 0) {
-      ShowProgress(false);
+      ShowProgress();
       idle_.wait_for(lock, kTick);
     }
-    ShowProgress(true);
+    progress_.Clear();
   }
   const MutexLock lock(mutex_);
   return Summarise();

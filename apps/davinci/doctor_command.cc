@@ -16,6 +16,7 @@
 #include "davinci/base/clock.h"
 #include "davinci/base/files.h"
 #include "davinci/base/json_text.h"
+#include "davinci/base/progress_line.h"
 #include "davinci/base/table.h"
 #include "davinci/build/toolchain.h"
 #include "davinci/gpu/device.h"
@@ -473,9 +474,10 @@ DoctorReport Examine(const GlobalOptions& global) {
 }
 
 int RunDoctor(const GlobalOptions& global, bool as_json) {
-  if (isatty(STDERR_FILENO) != 0) fmt::print(stderr, "looking around …");
+  ProgressLine progress;
+  progress.Show("looking around …");
   const DoctorReport report = Examine(global);
-  if (isatty(STDERR_FILENO) != 0) fmt::print(stderr, "\r\033[K");
+  progress.Clear();
   if (as_json)
     fmt::print("{}\n", JsonText(ToJson(report), 2));
   else

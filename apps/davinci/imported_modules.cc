@@ -1,11 +1,9 @@
 #include "imported_modules.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
-#include <cstdio>
 #include <map>
 #include <mutex>
 #include <thread>
@@ -13,6 +11,7 @@
 
 #include "davinci/base/clock.h"
 #include "davinci/base/mutex.h"
+#include "davinci/base/progress_line.h"
 
 namespace davinci::app {
 
@@ -84,22 +83,19 @@ std::string FamilyOf(const synth::Graph& graph, const std::vector<std::string>& 
 
 void ForEachModule(const ImportedModules& modules, const std::function<void(size_t)>& work) {
   const size_t count = modules.tasks().size();
-  const bool terminal = isatty(STDERR_FILENO) != 0;
   std::atomic<size_t> next = 0;
-  Mutex mutex;
+  Mutex mutex;  // guards the line
+  ProgressLine progress;
   const auto run = [&] {
     for (size_t i = next++; i < count; i = next++) {
       work(i);
       const MutexLock lock(mutex);
-      if (terminal) fmt::print(stderr, "\r\033[K{} of {}: {}", i + 1, count, modules.tasks()[i].id);
+      progress.Show(fmt::format("{} of {}: {}", i + 1, count, modules.tasks()[i].id));
     }
   };
-  {
-    const size_t cores = std::max(1u, std::thread::hardware_concurrency());
-    std::vector<std::jthread> threads;
-    for (size_t i = 0; i < std::min(cores, count); ++i) threads.emplace_back(run);
-  }
-  if (terminal) fmt::print(stderr, "\r\033[K");
+  const size_t cores = std::max(1u, std::thread::hardware_concurrency());
+  std::vector<std::jthread> threads;  // joined before the line ends
+  for (size_t i = 0; i < std::min(cores, count); ++i) threads.emplace_back(run);
 }
 
 }  // namespace davinci::app

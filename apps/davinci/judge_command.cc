@@ -16,6 +16,7 @@
 #include "davinci/base/files.h"
 #include "davinci/base/json_text.h"
 #include "davinci/base/mutex.h"
+#include "davinci/base/progress_line.h"
 #include "davinci/base/table.h"
 #include "davinci/gpu/device.h"
 #include "davinci/gpu/visible_devices.h"
@@ -114,7 +115,7 @@ int RunOne(const JudgeArguments& arguments, const judge::JobFiles& job,
     return RunRepeated(
         job, task, setup,
         {arguments.repeat, against, arguments.candidate, arguments.against, arguments.json});
-  const bool terminal = isatty(STDERR_FILENO) != 0;
+  ProgressLine progress;
   // End, with all their processes, after the verdict has been written.
   OwnJudges judges(setup);
   auto request = judge::ReadRequest(job, task);
@@ -125,25 +126,23 @@ int RunOne(const JudgeArguments& arguments, const judge::JobFiles& job,
   Result<Evaluation> evaluation = request.status();
   if (request.ok()) {
     WarnOfLanguage(arguments, *request);
-    Mutex mutex;  // guards the stage
+    Mutex mutex;  // guards stage and line
     std::string stage = "starting the processes that load torch";
     const auto say = [&](double silent) {
       MutexLock lock(mutex);
-      if (!terminal)
+      if (!progress.live())
         fmt::print(stderr, "davinci judge: {} … ({:.0f} s)\n", Printable(stage), silent);
     };
     SilenceWatch silence(say);
     request->progress = [&](std::string_view now) {
-      {
-        MutexLock lock(mutex);
-        stage = now;
-      }
-      if (terminal) fmt::print(stderr, "\r\033[K{} …", now);
+      MutexLock lock(mutex);
+      stage = now;
+      progress.Show(stage + " …");
     };
     auto reply = judges.Evaluate(*request);
     evaluation = reply.ok() ? Result<Evaluation>(std::move(reply->evaluation)) : reply.status();
   }
-  if (terminal) fmt::print(stderr, "\r\033[K");
+  progress.Clear();
   if (!evaluation.ok())
     evaluation = OrSyntaxError(evaluation.status(), {job.reference_path}, setup.options.python);
   if (evaluation.ok() && !arguments.export_to.empty()) {

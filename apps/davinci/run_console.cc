@@ -48,8 +48,7 @@ std::string Seconds(double seconds) {
 
 }  // namespace
 
-RunConsole::RunConsole(bool quiet)
-    : quiet_(quiet), live_(isatty(STDERR_FILENO) != 0), color_(UseColor(STDERR_FILENO)) {
+RunConsole::RunConsole(bool quiet) : quiet_(quiet), color_(UseColor(STDERR_FILENO)) {
   if (!quiet)
     silence_ = std::make_unique<SilenceWatch>([this](double silent) { SayAwaited(silent); });
 }
@@ -78,7 +77,7 @@ std::string RunConsole::Awaited() const {
 
 void RunConsole::SayAwaited(double silent_seconds) {
   MutexLock lock(mutex_);
-  if (live_) {
+  if (progress_.live()) {
     Repaint();
     return;
   }
@@ -95,7 +94,8 @@ runs::RunEvents RunConsole::Events() {
 void RunConsole::Line(const std::string& text, bool speaks) {
   if (quiet_) return;
   if (speaks && silence_) silence_->Spoke();
-  fmt::print(stderr, "{}{}\n", live_ ? "\r\033[K" : "", text);
+  progress_.Clear();
+  fmt::print(stderr, "{}\n", text);
 }
 
 void RunConsole::Note(const std::string& text) {
@@ -111,13 +111,11 @@ void RunConsole::Legend() {
 }
 
 void RunConsole::Repaint() {
-  if (quiet_ || !live_) return;
+  if (quiet_) return;
   std::string best;
   for (const auto& [task, kernel] : best_)
-    best += fmt::format("  {} {}", Printable(task), FigureText(kernel.speedup));
-  const std::string text = fmt::format("{}  {}{}", Seconds(watch_.Seconds()), Counts(), best);
-  fmt::print(stderr, "\r\033[K{}", Ellipsize(text, TerminalWidth(STDERR_FILENO) - 1));
-  std::fflush(stderr);
+    best += fmt::format("  {} {}", task, FigureText(kernel.speedup));
+  progress_.Show(fmt::format("{}  {}{}", Seconds(watch_.Seconds()), Counts(), best));
 }
 
 void RunConsole::On(const rollout::StepEvent& event) {
@@ -180,7 +178,7 @@ void RunConsole::On(const rollout::StepEvent& event) {
 
 void RunConsole::Done() {
   MutexLock lock(mutex_);
-  if (!quiet_ && live_) fmt::print(stderr, "\r\033[K");
+  progress_.Clear();
 }
 
 std::function<void()> OnInterrupt(rollout::StopFlag* stop) {

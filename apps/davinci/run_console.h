@@ -9,6 +9,7 @@
 #include "davinci/base/clock.h"
 #include "davinci/base/interrupt.h"
 #include "davinci/base/mutex.h"
+#include "davinci/base/progress_line.h"
 #include "davinci/runs/run_loop.h"
 #include "silence_watch.h"
 
@@ -38,10 +39,10 @@ class RunConsole {
   std::string Awaited() const DAVINCI_REQUIRES(mutex_);
 
   const bool quiet_;
-  const bool live_;
   const bool color_;
   Stopwatch watch_;
   Mutex mutex_;
+  ProgressLine progress_ DAVINCI_GUARDED_BY(mutex_);
   bool legend_shown_ DAVINCI_GUARDED_BY(mutex_) = false;
   int generated_ DAVINCI_GUARDED_BY(mutex_) = 0;
   int judged_ DAVINCI_GUARDED_BY(mutex_) = 0;

@@ -13,6 +13,7 @@
 #include "davinci/base/clock.h"
 #include "davinci/base/files.h"
 #include "davinci/base/json_text.h"
+#include "davinci/base/progress_line.h"
 #include "davinci/base/table.h"
 #include "davinci/gpu/device.h"
 #include "davinci/skill/seed_folder.h"
@@ -210,14 +211,12 @@ class Verifier {
     job.candidate_path = candidate.string();
     job.target = example.target;
     job.language = example.language;
-    const bool terminal = isatty(STDERR_FILENO) != 0;
+    ProgressLine line;
     DAVINCI_ASSIGN_OR_RETURN(judge::EvaluationRequest request, judge::ReadRequest(job));
     request.progress = [&](std::string_view stage) {
-      if (terminal)
-        fmt::print(stderr, "\r\033[K{}: {}: {} …", name, candidate.filename().string(), stage);
+      line.Show(fmt::format("{}: {}: {} …", name, candidate.filename().string(), stage));
     };
     auto reply = judges->Evaluate(request);
-    if (terminal) fmt::print(stderr, "\r\033[K");
     if (!reply.ok()) return reply.status();
     return std::move(reply->evaluation);
   }

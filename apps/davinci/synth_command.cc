@@ -1,7 +1,6 @@
 // davinci synth: generated tasks.
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <chrono>
 #include <cstdio>
@@ -11,6 +10,7 @@
 #include "davinci/base/files.h"
 #include "davinci/base/hash.h"
 #include "davinci/base/json_text.h"
+#include "davinci/base/progress_line.h"
 #include "davinci/synth/gallery.h"
 #include "davinci/synth/sampler.h"
 #include "installation.h"
@@ -139,10 +139,9 @@ Status Run(SynthArguments arguments) {
   DAVINCI_ASSIGN_OR_RETURN(const auto styles, synth::LoadStyles(folder));
   const auto contamination = synth::ContaminationOf(texts);
   options.contamination = &contamination;
-  const bool terminal = isatty(STDERR_FILENO) == 1;
+  ProgressLine line;
   options.progress = [&](size_t accepted, size_t tried) {
-    if (terminal)
-      fmt::print(stderr, "\r{} of {} tasks, {} candidates ", accepted, options.count, tried);
+    line.Show(fmt::format("{} of {} tasks, {} candidates", accepted, options.count, tried));
   };
   Output output(out, arguments.form == "files");
   DAVINCI_RETURN_IF_ERROR(output.Open());
@@ -153,7 +152,7 @@ Status Run(SynthArguments arguments) {
     if (arguments.show && shown.size() < kMostTasksShown) shown.push_back(row);
     return output.Write(row);
   });
-  if (terminal) fmt::print(stderr, "\n");
+  line.Clear();
   if (!counts.ok()) return counts.status();
   DAVINCI_RETURN_IF_ERROR(output.Close());
   const double seconds =

@@ -1,7 +1,6 @@
 #include "synth_pairs.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <atomic>
 #include <chrono>
@@ -14,6 +13,7 @@
 #include "davinci/base/files.h"
 #include "davinci/base/json_text.h"
 #include "davinci/base/mutex.h"
+#include "davinci/base/progress_line.h"
 #include "davinci/gpu/visible_devices.h"
 #include "davinci/skill/formats.h"
 #include "davinci/skill/library.h"
@@ -195,6 +195,7 @@ class PairWriter {
     work();
     for (std::thread& thread : threads) thread.join();
     MutexLock lock(mutex_);
+    progress_.Clear();
     return status_;
   }
 
@@ -229,7 +230,7 @@ class PairWriter {
     MutexLock lock(mutex_);
     counts_.Add(own);
     ++done_;
-    if (isatty(STDERR_FILENO) == 1) fmt::print(stderr, "\r{} of {} shards ", done_, shards);
+    progress_.Show(fmt::format("{} of {} shards", done_, shards));
     return Status::Ok();
   }
 
@@ -243,6 +244,7 @@ class PairWriter {
   Mutex mutex_;
   Counts counts_ DAVINCI_GUARDED_BY(mutex_);
   size_t done_ DAVINCI_GUARDED_BY(mutex_) = 0;
+  ProgressLine progress_ DAVINCI_GUARDED_BY(mutex_);
   Status status_ DAVINCI_GUARDED_BY(mutex_);
 };
 
