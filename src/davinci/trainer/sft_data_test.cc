@@ -57,7 +57,7 @@ class SftDataTest : public testing::Test {
            reply + R"("}])" + more + "}\n";
   }
   Result<SftData> Load(const std::vector<std::string>& entries, bool skip = false) {
-    return SftData::Load(entries, {}, *encoder_, 100, skip);
+    return SftData::Load(entries, {}, encoder_.value(), 100, skip);
   }
 
   TempDir folder_;
@@ -69,7 +69,7 @@ TEST_F(SftDataTest, ExamplesComeBackFromTheirFileAsTheyWereEncoded) {
   const std::string row = RowOf("hello", R"(, "agent": "summary", "split": "style")");
   const auto data = Load({Write("a.jsonl", row + "\n" + RowOf("b"))});
   ASSERT_TRUE(data.ok()) << data.status().ToString();
-  const SftExample expected = encoder_->Encode(row).value();
+  const SftExample expected = encoder_.value().Encode(row).value();
   const SftExample found = data->Example(0);
   EXPECT_EQ(found.tokens, expected.tokens);
   EXPECT_EQ(found.targets, expected.targets);
@@ -120,7 +120,7 @@ TEST_F(SftDataTest, ManyPiecesKeepTheOrderOfTheirLines) {
   ASSERT_TRUE(data.ok());
   ASSERT_EQ(data->size(), 3000U);
   for (const size_t i : {0, 1023, 1024, 2999}) {
-    const auto expected = encoder_->Encode(RowOf(std::to_string(i))).value();
+    const auto expected = encoder_.value().Encode(RowOf(std::to_string(i))).value();
     EXPECT_EQ(data->Example(i).tokens, expected.tokens);
   }
   Write("a.jsonl", rows + "{}\n");
