@@ -68,6 +68,13 @@ def _why_tensor(value, spec, target, name):
     return None
 
 
+def _begins_as(tensor, verified):
+    """Does the tensor begin at an aligned address, or where `verified` does in an aligned storage? Recurrent layers on cuda keep their weights
+    in one buffer."""
+    return tensor.data_ptr() % _ALIGNMENT == 0 or (tensor.storage_offset() == verified.storage_offset() and
+                                                   tensor.untyped_storage().data_ptr() % _ALIGNMENT == 0)
+
+
 def _why_value(value, spec, target, name):
     kind = spec["kind"]
     if kind == "tensor":
@@ -371,13 +378,13 @@ class _Kernel:
             return f"the module is in {'train' if model.training else 'eval'} mode, verified for the other one"
         if self._drawn:
             return self._why_drawn(model)
-        for held, key, (own, own_key, _, owner), order, dtype, shape in self._pairs:
+        for held, key, (own, own_key, made, owner), order, dtype, shape in self._pairs:
             tensor = held.get(key)
             if tensor is None:
                 return f"the original's {key} is gone"
             if tensor.dtype is not dtype or tensor.shape != shape or tensor.device.type != self.guard.target:
                 return f"{key} is {tensor.dtype} {tuple(tensor.shape)} on {tensor.device}, verified for {dtype} {shape} on {self.guard.target}"
-            if not tensor.is_contiguous() or tensor.data_ptr() % _ALIGNMENT:
+            if not tensor.is_contiguous() or (order is None and not _begins_as(tensor, made)):
                 return f"{key} is not contiguous from a multiple of {_ALIGNMENT} bytes on"
             if order is not None:
                 if self._stamps.get((id(held), key)) != _stamp(tensor):

@@ -274,7 +274,7 @@ std::optional<CardSubject> SubjectOf(const synth::Grammar& grammar, const synth:
   invented.Define(&*task);
   CardSubject subject;
   subject.name = invented.op->name;
-  subject.title = "operator";
+  subject.title = invented.op->title;
   subject.op = invented.op.get();
   subject.calls = invented.calls;
   subject.call_forms = invented.signatures;

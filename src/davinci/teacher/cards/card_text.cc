@@ -203,15 +203,15 @@ skill::Skill CardSkill(const CardSubject& subject, const synth::SampledTask& tas
   card.scope = "operator/" + name;
   card.tags = {std::string(LanguageName(language)), language == Language::kCpp ? "cpu" : "cuda"};
   const std::string calls = CallsText(subject, veil);
-  std::string title = veil != nullptr ? "operator" : subject.title;
+  // A card of an invented name looks like any other, or a model would read these alone.
+  std::string title = veil != nullptr ? synth::Replaced(name, "_", " ") : subject.title;
   if (subject.op == nullptr) title += ": " + NamesInBlock(task.graph);
   card.description = calls.empty() ? title : calls + ": " + title;
   std::string what, idea, kernels = example;
   if (subject.op != nullptr) {
     what = Shapes(*subject.op);
     const std::string numbers = Numbers(subject, task);
-    const char* before = subject.invented != nullptr ? "; in the example " : "; ";
-    if (!numbers.empty()) what += before + numbers;
+    if (!numbers.empty()) what += "; " + numbers;
     const std::string& form = veil != nullptr && !veil->form.empty() ? veil->form : subject.form;
     idea = !subject.means.empty() ? "`" + subject.means + "`."
            : !form.empty()        ? "`" + Readable(form, *subject.op) + "`."
