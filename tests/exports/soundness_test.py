@@ -34,6 +34,10 @@ OTHER_WEIGHTS = {
     "drawn": HEAD + DRAWN + FORWARD.format("self.pair[0]", "self.pair[1]"),
     "late": HEAD + DRAWN + "        import sys\n        if 'exported' in sys.modules:\n            raise RuntimeError('not here')\n" +
     FORWARD.format("self.pair[0]", "self.pair[1]")}
+# A program that uses an export: what it does stands behind it.
+LOADED = ("import importlib.util, sys, torch; spec = importlib.util.spec_from_file_location('used', sys.argv[1])\n"
+          "m = importlib.util.module_from_spec(spec); sys.modules['used'] = m; spec.loader.exec_module(m)\n"
+          "torch.set_grad_enabled(False); net = m.ModelNew({0}); x = torch.randn(64, {0})\n")
 IN_ONE_BUFFER = (HERE / "one_buffer_task.py").read_text().replace("class Model(", "class ModelNew(").replace(
     "x @ self.one + x @ self.other", "x @ (self.one + self.other)")
 OPTIONS = argparse.Namespace()
@@ -119,9 +123,7 @@ class Soundness(unittest.TestCase):
     def test_kernels_with_other_weights_than_the_reference_run_from_their_exports(self):
         if OPTIONS.only or OPTIONS.target != "cpu":
             self.skipTest("once")
-        uses = ("import importlib.util, sys, torch; spec = importlib.util.spec_from_file_location('used', sys.argv[1])\n"
-                "m = importlib.util.module_from_spec(spec); sys.modules['used'] = m; spec.loader.exec_module(m)\n"
-                "torch.set_grad_enabled(False); net = m.ModelNew(128); x = torch.randn(64, 128)\n"
+        uses = (LOADED.format(128) +
                 "for call in (lambda f: f(x), lambda f: f(x=x), lambda f: f(x, 2.0)):\n"
                 "    assert call(net.why_reference) is None, call(net.why_reference)\n"
                 "    torch.testing.assert_close(call(net), call(m._guard.reference_of(net)), rtol=1e-4, atol=1e-5)\n"
@@ -145,9 +147,7 @@ class Soundness(unittest.TestCase):
     def test_weights_in_one_buffer_run_the_kernel_where_they_were_verified(self):
         if OPTIONS.only or OPTIONS.target != "cpu":
             self.skipTest("once")
-        uses = ("import importlib.util, sys, torch; spec = importlib.util.spec_from_file_location('used', sys.argv[1])\n"
-                "m = importlib.util.module_from_spec(spec); sys.modules['used'] = m; spec.loader.exec_module(m)\n"
-                "torch.set_grad_enabled(False); net = m.ModelNew(100); x = torch.randn(64, 100)\n"
+        uses = (LOADED.format(100) +
                 "assert net.why_reference(x) is None, net.why_reference(x)\n"
                 "torch.testing.assert_close(net(x), m._guard.reference_of(net)(x), rtol=1e-4, atol=1e-4)\n"
                 "net.other.data = torch.empty(10003)[3:].view(100, 100).copy_(net.other)\n"
