@@ -16,6 +16,7 @@
 #include "davinci/teacher/cards/card.h"
 #include "davinci/teacher/demos/pair_rows.h"
 #include "installation.h"
+#include "report.h"
 #include "synth_flags.h"
 
 namespace davinci::app {
