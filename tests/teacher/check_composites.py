@@ -22,15 +22,17 @@ import torch  # noqa: E402
 from candidates import load, tensors  # noqa: E402
 
 SIGNATURE = r"(?:F|nn|torch)\..*?\)(?:\([^()]*\))?(?=, (?:F|nn|torch)\.|$)"
+CALL = re.compile(r"((\w+)\.(\w+))\(")
 MOST_ELEMENTS = 3e5
 NAMES = "import math\nimport torch\nimport torch.nn as nn\nimport torch.nn.functional as F\n"
 PRELUDE = NAMES + "from davinci_runtime import prelude\nfor _name in dir(prelude):\n    globals().setdefault(_name, getattr(prelude, _name))\n"
 SPACES = {"F": torch.nn.functional, "nn": torch.nn, "torch": torch}
+OF_PYTORCH = {space: set(dir(module)) for space, module in SPACES.items()}
 
 
 def define(signature, body):
     """The operator of a signature as an attribute of PyTorch's module; returns it as it is called."""
-    call, space, name = re.match(r"((\w+)\.(\w+))\(", signature).groups()
+    call, space, name = CALL.match(signature).groups()
     made = {}
     if space == "nn":
         arguments, inputs = re.match(r"[\w.]+\((.*?)\)\((.*)\)$", signature).groups()
@@ -56,12 +58,13 @@ def check(system, prompt, reply, folder):
     task = re.search(r"# Task\n.*?```python\n(.*?)\n?```", prompt, re.DOTALL).group(1)
     called = set()
     for card in re.findall(r"\n---\nname: .*?(?=\n---\nname:|\n# Task)", prompt, re.DOTALL):
-        signatures = re.search(r"description: (.*): operator\n", card)
+        signatures = re.search(r"description: (.*): [^:\n]+\n", card)
         body = re.search(r"## Key Idea\n\n`(.*?)`", card)
         if not signatures or not body:
             continue
         for signature in re.findall(SIGNATURE, signatures.group(1)):
-            if define(signature, body.group(1)) in task:
+            _, space, name = CALL.match(signature).groups()
+            if name not in OF_PYTORCH[space] and define(signature, body.group(1)) in task:
                 called.add(signature)
     if not called:
         return "no card of a name that the task calls"
