@@ -43,6 +43,7 @@ SCALE_CANDIDATE = """
             return {body}
 """
 # The matrix product needs one row of x; the trace of the reference cannot know.
+# Reading all of the input takes four times as long as one call of a candidate that reads a row.
 ONE_ROW_TASK = """
     import torch
 
@@ -57,10 +58,10 @@ ONE_ROW_TASK = """
             return torch.mv(x.t(), self.weight)
 
     def get_inputs():
-        return [torch.rand(4096, 4096)]
+        return [torch.rand(8192, 8192)]
 
     def get_init_inputs():
-        return [4096]
+        return [8192]
 """
 ONE_ROW_CANDIDATE = """
     import torch
@@ -234,7 +235,7 @@ class TaskFactsTest(unittest.TestCase):
     def test_time_below_the_roofline_is_invalid(self):
         task = self.write("row.py", ONE_ROW_TASK)
         candidate = self.write("row_new.py", ONE_ROW_CANDIDATE)
-        for _ in range(4):  # beside other work its calls may take long enough to be possible, or two clocks may differ
+        for _ in range(4):  # beside other work two clocks may differ
             verdict = self.run_davinci("-r", task, "-c", candidate, codes=(0, 1))
             if verdict["evidence"].get("rule") == "below_roofline":
                 break
