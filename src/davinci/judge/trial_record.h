@@ -8,6 +8,7 @@
 #include "davinci/base/status.h"
 #include "davinci/judge/machine/device_memory.h"
 #include "davinci/judge/request/job.h"
+#include "davinci/judge/request/protocol.h"
 #include "davinci/judge/roles/judge_context.h"
 
 namespace davinci::judge {

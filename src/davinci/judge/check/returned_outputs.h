@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "davinci/base/status.h"
+#include "davinci/judge/roles/call.h"
 #include "davinci/judge/roles/failure.h"
 #include "davinci/judge/roles/oracle.h"
-#include "davinci/judge/roles/runner.h"
 #include "davinci/judge/roles/session.h"
 #include "davinci/judge/trial/trial.h"
 

@@ -38,12 +38,8 @@ bool IsWrongAnswer(Outcome outcome) {
 
 json CompileOnlyReport(Trial& trial) {
   if (trial.candidate.timed.runner && !trial.candidate.timed.runner->process().WaitForDeath()) {
-    Answer answer =
-        trial.candidate.timed.runner->frozen()
-            ? trial.candidate.timed.runner->AskFrozen({{"op", "compile_only"}},
-                                                      kReportTimeoutSeconds)
-            : trial.candidate.timed.runner->Ask({{"op", "compile_only"}}, kReportTimeoutSeconds,
-                                                Outcome::kRuntimeError);
+    const Answer answer = AskNow(*trial.candidate.timed.runner, {{"op", "compile_only"}},
+                                 kReportTimeoutSeconds, Outcome::kRuntimeError);
     if (!answer.failure && answer.ok.is_object()) trial.compile_only.report = answer.ok;
   }
   return trial.compile_only.report;

@@ -49,7 +49,7 @@ Status CheckExport(Trial& trial, Evaluation* evaluation) {
   home.runner->process().SetMemoryLimit(MemoryBytes(trial));
   DAVINCI_RETURN_IF_ERROR(
       WriteFileAtomic(home.source_path(), trial.job.export_of(*evaluation), Durability::kFastest));
-  if (auto failure = home.runner->AwaitReady(kReadyTimeoutSeconds))
+  if (auto failure = home.runner->link().AwaitReady(kReadyTimeoutSeconds))
     return Internal(failure->message);
   json request = {{"op", "export"},
                   {"path", home.source_path().string()},
@@ -62,7 +62,7 @@ Status CheckExport(Trial& trial, Evaluation* evaluation) {
                   {"seed", trial.session->init_seed}};
   if (trial.protocol.published)
     request["cast"] = config::PrecisionName(trial.task.config.precision);
-  const Answer answer = home.runner->Ask(
+  const Answer answer = home.runner->link().Ask(
       request, trial.protocol.load_timeout_seconds + CallTimeout(trial), Outcome::kRuntimeError);
   const std::string why = WhyReference(answer);
   json& told = evaluation->evidence["export"];

@@ -10,6 +10,7 @@
 #include "davinci/base/utf8.h"
 #include "davinci/judge/check/calls.h"
 #include "davinci/judge/check/second_opinion.h"
+#include "davinci/judge/roles/runner_failure.h"
 #include "davinci/judge/roles/untrusted_json.h"
 #include "davinci/judge/trial/device_share.h"
 #include "davinci/judge/trial/task_admission.h"
@@ -71,9 +72,8 @@ void CollectHotTimes(Trial& trial) {
     if (answer.failure) return;
     ms[static_cast<int>(timed->side)] = NumberIn(answer.ok, "ms", 0);
   }
-  const auto candidate =
-      Plausible(&trial.report, ms[static_cast<int>(Side::kCandidate)],
-                1e3 * Runner::LongestWait(ProfileTimeout(trial)), "times.hot_ms");
+  const auto candidate = Plausible(&trial.report, ms[static_cast<int>(Side::kCandidate)],
+                                   1e3 * LongestWait(ProfileTimeout(trial)), "times.hot_ms");
   const double baseline = ms[static_cast<int>(Side::kBaseline)];
   if (candidate && *candidate > 0 && baseline > 0)
     trial.report.evaluation.times["hot_ms"] = {{"candidate", *candidate}, {"baseline", baseline}};
@@ -150,7 +150,7 @@ void CollectProfile(Trial& trial) {
 void CollectEvidence(Trial& trial) {
   if (trial.candidate.timed.runner) {
     worker::Process& process = trial.candidate.timed.runner->process();
-    trial.report.evidence.sandbox = trial.candidate.timed.runner->sandbox_report();
+    trial.report.evidence.sandbox = trial.candidate.timed.runner->link().sandbox_report();
     const int64_t said = process.OutputBytes() - trial.candidate.said_before;
     trial.report.evidence.output_bytes = said;
     if (const std::string tail = process.OutputTail(); !tail.empty() && said > 0)
@@ -176,9 +176,10 @@ void CollectEvidence(Trial& trial) {
       ProbeNonfinite(trial);
     }
   }
-  if (trial.candidate.timed.runner && !trial.candidate.timed.runner->built().empty())
+  if (trial.candidate.timed.runner &&
+      !trial.candidate.timed.runner->link().compiles().built().empty())
     trial.report.evaluation.provenance["binaries"] =
-        Binaries(trial.candidate.timed.runner->built(), trial.context.machine);
+        Binaries(trial.candidate.timed.runner->link().compiles().built(), trial.context.machine);
   LearnTask(trial);
   trial.report.evidence.admission = trial.admission;
   for (const std::string& tag : TaskTags(trial))

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "davinci/base/status.h"
-#include "davinci/judge/roles/runner.h"
+#include "davinci/judge/roles/call.h"
 #include "davinci/worker/process.h"
 
 namespace davinci::judge {

@@ -13,8 +13,8 @@
 
 #include "davinci/base/status.h"
 #include "davinci/base/unique_fd.h"
+#include "davinci/judge/roles/call.h"
 #include "davinci/judge/roles/failure.h"
-#include "davinci/judge/roles/runner.h"
 
 namespace davinci::judge {
 

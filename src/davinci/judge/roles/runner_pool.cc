@@ -136,8 +136,9 @@ void RunnerPool::Prepare(const std::stop_token& stop) {
     PrewarmedRunner prepared;
     if (auto prewarmed = Make(Target::kCuda, RunnerKind::kCandidate, connections); prewarmed.ok()) {
       prepared = std::move(*prewarmed);
-      made = !prepared.runner->AwaitReady(kReadyTimeoutSeconds) &&
-             !prepared.runner->Ask({{"op", "warm"}}, kReadyTimeoutSeconds, Outcome::kLoadError)
+      made = !prepared.runner->link().AwaitReady(kReadyTimeoutSeconds) &&
+             !prepared.runner->link()
+                  .Ask({{"op", "warm"}}, kReadyTimeoutSeconds, Outcome::kLoadError)
                   .failure;
     }
     MutexLock lock(mutex_);

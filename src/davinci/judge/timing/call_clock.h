@@ -1,7 +1,7 @@
 // The time of record of a call on cpu.
 #pragma once
 
-#include "davinci/judge/roles/runner.h"
+#include "davinci/judge/roles/call.h"
 #include "davinci/judge/trial/trial.h"
 
 namespace davinci::judge {

@@ -16,7 +16,7 @@
 
 #include <vector>
 
-#include "davinci/judge/roles/runner.h"
+#include "davinci/judge/roles/call.h"
 #include "davinci/judge/trial/trial.h"
 #include "davinci/stats/paired_ratio.h"
 

@@ -48,12 +48,14 @@ Result<bool> StartLaunch(Trial& trial, size_t launch) {
                                    trial.protocol.device_connections, trial.task.imports.names));
   DAVINCI_RETURN_IF_ERROR(StartCandidate(trial));
   baseline.runner->process().SetMemoryLimit(MemoryBytes(trial));
-  if (baseline.runner->AwaitReady(kReadyTimeoutSeconds)) return false;
+  if (baseline.runner->link().AwaitReady(kReadyTimeoutSeconds)) return false;
   LoadBaseline(trial);
-  if (trial.candidate.timed.runner->AwaitReady(kReadyTimeoutSeconds)) return false;
+  if (trial.candidate.timed.runner->link().AwaitReady(kReadyTimeoutSeconds)) return false;
   PostCandidate(trial);
   for (Timed* timed : {&baseline, &trial.candidate.timed}) {
-    if (timed->runner->Await(trial.protocol.load_timeout_seconds, Outcome::kLoadError).failure)
+    if (timed->runner->link()
+            .Await(trial.protocol.load_timeout_seconds, Outcome::kLoadError)
+            .failure)
       return false;
     DAVINCI_ASSIGN_OR_RETURN(const auto unbound, BindVariant(trial, timed, 0));
     if (unbound) return false;

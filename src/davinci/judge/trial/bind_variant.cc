@@ -81,11 +81,9 @@ Result<std::optional<Failure>> BindVariant(Trial& trial, Timed* timed, int varia
   using Maybe = std::optional<Failure>;
   DAVINCI_ASSIGN_OR_RETURN(const VariantFacts* facts, FactsOf(trial, variant));
   DAVINCI_RETURN_IF_ERROR(FitOutputs(trial, *facts));
-  Runner& runner = *timed->runner;
   auto ask = [&](const json& message, std::span<const int> fds = {}) {
-    return runner.frozen()
-               ? runner.AskFrozen(message, trial.protocol.load_timeout_seconds, fds)
-               : runner.Ask(message, trial.protocol.load_timeout_seconds, Outcome::kLoadError, fds);
+    return AskNow(*timed->runner, message, trial.protocol.load_timeout_seconds, Outcome::kLoadError,
+                  fds);
   };
   json construct = {{"op", "construct"},
                     {"variant", variant},

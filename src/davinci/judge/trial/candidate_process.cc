@@ -77,7 +77,7 @@ Status StartCandidate(Trial& trial) {
   trial.candidate.timed.runner->process().SetMemoryLimit(MemoryBytes(trial));
   CompileLimits compiling;
   compiling.seconds = trial.protocol.compile_timeout_seconds;
-  trial.candidate.timed.runner->set_compile_limits(compiling);
+  trial.candidate.timed.runner->link().compiles().set_limits(compiling);
   return WriteFileAtomic(trial.candidate.home.source_path(), trial.job.candidate,
                          Durability::kFastest);
 }
@@ -91,12 +91,12 @@ void PostCandidate(Trial& trial) {
                {"imports", ToJson(trial.candidate.imports)},
                {"compile_only", trial.job.compile_only ? CompileOnlyOptions(trial) : json()}};
   if (SharesProcess(trial)) load["shared"] = true;
-  trial.candidate.timed.runner->Post(load);
+  trial.candidate.timed.runner->link().Post(load);
 }
 
 const Answer& AwaitCandidate(Trial& trial) {
   if (!trial.candidate.loaded)
-    trial.candidate.loaded = trial.candidate.timed.runner->Await(
+    trial.candidate.loaded = trial.candidate.timed.runner->link().Await(
         trial.protocol.load_timeout_seconds, Outcome::kLoadError);
   return *trial.candidate.loaded;
 }
@@ -124,9 +124,8 @@ Result<bool> LockCandidate(Trial& trial) {
     // The baseline needs no lock: it is the reference. The candidate's lock is verified from
     // outside.
     const int before = runner.process().NumSeccompFilters();
-    Answer locked = runner.frozen()
-                        ? runner.AskFrozen({{"op", "lock"}}, kLockTimeoutSeconds)
-                        : runner.Ask({{"op", "lock"}}, kLockTimeoutSeconds, Outcome::kRuntimeError);
+    const Answer locked =
+        AskNow(runner, {{"op", "lock"}}, kLockTimeoutSeconds, Outcome::kRuntimeError);
     if (locked.failure) return Verdict(trial, *locked.failure);
     const int after = runner.process().NumSeccompFilters();
     if (before > 0 && after <= before) {

@@ -44,7 +44,8 @@ Status BeginReference(Trial& trial) {
   DAVINCI_RETURN_IF_ERROR(trial.session->oracle->Post(ReferenceSpec(trial)));
   Runner& baseline = *trial.session->baseline.runner;
   baseline.process().SetMemoryLimit(MemoryBytes(trial));
-  if (auto failure = baseline.AwaitReady(kReadyTimeoutSeconds)) return Internal(failure->message);
+  if (auto failure = baseline.link().AwaitReady(kReadyTimeoutSeconds))
+    return Internal(failure->message);
   if (!trial.job.compile_only) LoadBaseline(trial);  // there the oracle says first at which sizes
   return Status::Ok();
 }
@@ -53,16 +54,16 @@ void LoadBaseline(Trial& trial) {
   const config::TaskConfig& c = trial.task.config;
   json globals = c.Globals(TargetName(trial.job.target));
   if (const json* shrunk = ShrunkSizes(trial.session.get())) globals.update(shrunk->at("set"));
-  trial.session->baseline.runner->Post({{"op", "load"},
-                                        {"path", trial.task.path},
-                                        {"source", trial.task.source},
-                                        {"entry", ReferenceEntry(trial.task)},
-                                        {"function", c.function},
-                                        {"op_path", c.op},
-                                        {"globals", globals},
-                                        {"imports", ToJson(trial.task.imports)},
-                                        {"module", "davinci_task"},
-                                        {"accelerate", false}});
+  trial.session->baseline.runner->link().Post({{"op", "load"},
+                                               {"path", trial.task.path},
+                                               {"source", trial.task.source},
+                                               {"entry", ReferenceEntry(trial.task)},
+                                               {"function", c.function},
+                                               {"op_path", c.op},
+                                               {"globals", globals},
+                                               {"imports", ToJson(trial.task.imports)},
+                                               {"module", "davinci_task"},
+                                               {"accelerate", false}});
 }
 
 std::vector<std::filesystem::path> ReferenceFiles(const task::Task& task) {
@@ -117,7 +118,7 @@ Status FinishReference(Trial& trial) {
       trial.session->oracle->Ask({{"op", "mutates"}, {"seed", trial.session->secret.Next() >> 1}}));
   trial.session->reference_mutates = mutates.ok.value("mutates", false);
   trial.session->reference_hides_changes = mutates.ok.value("hides", false);
-  Answer loaded = baseline.Await(trial.protocol.load_timeout_seconds, Outcome::kLoadError);
+  Answer loaded = baseline.link().Await(trial.protocol.load_timeout_seconds, Outcome::kLoadError);
   if (loaded.failure) return ReferenceFailure(trial, *loaded.failure);
   DAVINCI_RETURN_IF_ERROR(ShareDevice(trial));
   DAVINCI_ASSIGN_OR_RETURN(auto failure, BindVariant(trial, &trial.session->baseline, 0));

@@ -4,6 +4,7 @@
 
 #include "davinci/base/files.h"
 #include "davinci/judge/machine/device_memory.h"
+#include "davinci/judge/roles/runner_failure.h"
 #include "davinci/judge/roles/untrusted_json.h"
 #include "davinci/judge/trial/bind_variant.h"
 #include "davinci/judge/trial/candidate_process.h"
@@ -41,7 +42,7 @@ Result<bool> LoadReference(Trial& trial) {
   // The candidate imports and compiles while the oracle works out what is right.
   bool fresh = trial.session && !trial.session->ready;
   if (fresh) DAVINCI_RETURN_IF_ERROR(BeginReference(trial));
-  if (auto failure = trial.candidate.timed.runner->AwaitReady(kReadyTimeoutSeconds))
+  if (auto failure = trial.candidate.timed.runner->link().AwaitReady(kReadyTimeoutSeconds))
     return Verdict(trial, *failure);
   PostCandidate(trial);
   if (!trial.session) {  // the candidate loads while we wait for processes
@@ -64,8 +65,8 @@ Result<bool> LoadReference(Trial& trial) {
 Result<bool> LoadCandidate(Trial& trial) {
   const Answer& loaded = AwaitCandidate(trial);
   if (loaded.failure) return Verdict(trial, *loaded.failure);
-  const double longest = Runner::LongestWait(trial.protocol.load_timeout_seconds) +
-                         trial.protocol.compile_timeout_seconds;
+  const double longest =
+      LongestWait(trial.protocol.load_timeout_seconds) + trial.protocol.compile_timeout_seconds;
   if (const auto said =
           Plausible(&trial.report, NumberIn(loaded.ok, "seconds", 0), longest, "times.import_ms"))
     trial.report.evaluation.times["import_ms"] = 1e3 * *said;

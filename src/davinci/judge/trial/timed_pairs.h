@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "davinci/judge/roles/runner.h"
+#include "davinci/judge/roles/call.h"
 #include "davinci/stats/window_time.h"
 
 namespace davinci::judge {
