@@ -130,6 +130,10 @@ class Numbers(unittest.TestCase):
     def test_a_class_of_many_methods_is_counted(self):
         self.expect({"src/davinci/base/a.h": class_of(21)}, "large_classes rose from 0 to 1")
 
+    def test_classes_of_the_judge_are_smaller(self):
+        self.expect({"src/davinci/judge/a.h": class_of(12)}, "large_classes 0", 0)
+        self.expect({"src/davinci/judge/a.h": class_of(13)}, "large_classes rose from 0 to 1")
+
     def test_methods_that_override_are_not(self):
         self.expect({"src/davinci/base/a.h": class_of(30).replace("const;", "const override;")}, "large_classes 0", 0)
 

@@ -1,4 +1,4 @@
-"""What the supervisor asks a runner (judge/roles/runner.h), and its replies."""
+"""What the supervisor asks a runner (judge/roles/runner.h, runner_link.h), and its replies."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field

@@ -23,8 +23,9 @@
 #include "davinci/judge/machine/timing_cores.h"
 #include "davinci/judge/recorded_trial.h"
 #include "davinci/judge/request/baselines.h"
+#include "davinci/judge/roles/baseline_profiles.h"
 #include "davinci/judge/roles/runner_pool.h"
-#include "davinci/judge/roles/session.h"
+#include "davinci/judge/roles/session_pool.h"
 #include "davinci/judge/roles/shared_process.h"
 #include "davinci/judge/run_trial.h"
 #include "davinci/judge/trial/trial.h"
@@ -93,6 +94,7 @@ struct Judge::Impl {
   Mutex mutex;
   std::unique_ptr<Machine> machine;       // made with the context that borrows it
   std::unique_ptr<JudgeContext> context;  // until built, then constant
+  BaselineProfiles profiles;
   SessionPool sessions{kRestingSessions, kSessionsPerTask};
   SlowCalls slow_calls;
   std::unique_ptr<RunnerPool> runner_pool;  // made with the context it borrows
@@ -168,6 +170,7 @@ struct Judge::Impl {
     built->timing_cores = timing_cores.get();
     built->facts = facts.get();
     built->sessions = &sessions;
+    built->profiles = &profiles;
     built->slow_calls = &slow_calls;
     built->build = [this](const json& request) { return Build(request); };
     built->hello = std::move(hello);

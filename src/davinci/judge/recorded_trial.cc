@@ -11,8 +11,9 @@
 #include "davinci/judge/machine/device_memory.h"
 #include "davinci/judge/machine/slow_calls.h"
 #include "davinci/judge/machine/timing_cores.h"
+#include "davinci/judge/roles/baseline_profiles.h"
 #include "davinci/judge/roles/runner_pool.h"
-#include "davinci/judge/roles/session.h"
+#include "davinci/judge/roles/session_pool.h"
 #include "davinci/judge/run_trial.h"
 #include "davinci/judge/transcribed_machine.h"
 #include "davinci/judge/transcribed_process.h"
@@ -43,6 +44,7 @@ class Site {
     context_.facts = lent.has_facts ? &facts_ : nullptr;
     context_.machine = &machine_;
     context_.sessions = &sessions_;
+    context_.profiles = &profiles_;
     context_.slow_calls = &slow_calls_;
     context_.options = lent.options;
     context_.options.in_flight = 0;
@@ -68,6 +70,7 @@ class Site {
   TimingCores played_cores_;
   TimingCores no_cores_{0, 0};
   SlowCalls slow_calls_;
+  BaselineProfiles profiles_;
   SessionPool sessions_{1, kSessionsOfTrial};
   JudgeContext context_;
   RunnerPool runner_pool_{&context_};
@@ -76,10 +79,10 @@ class Site {
 // Folders that differ from machine to machine.
 void NameFolders(const JudgeOptions& options, const json& hello, Transcript* transcript) {
   const std::filesystem::path source(options.python_path);
-  transcript->Name("root", source.parent_path().string());
-  if (const auto cache = CacheDir(); cache.ok()) transcript->Name("cache", cache->string());
+  transcript->names().Add("root", source.parent_path().string());
+  if (const auto cache = CacheDir(); cache.ok()) transcript->names().Add("cache", cache->string());
   for (const char* key : {"prefix", "base_prefix"})
-    transcript->Name(key, hello.value(key, std::string()));
+    transcript->names().Add(key, hello.value(key, std::string()));
 }
 
 std::string OutcomeText(const Result<Evaluation>& evaluation) {
@@ -108,8 +111,9 @@ Result<Evaluation> RecordTrial(const JudgeContext& context, const Job& job,
     evaluation = RunTrial(site.context(), quiet, protocol, budget);
   }
   std::string lines = transcript.Finish();
-  const std::string text = transcript.Named(JsonText(ToJson(record))) + "\n" + std::move(lines) +
-                           transcript.Named(OutcomeText(evaluation)) + "\n";
+  const std::string text = transcript.names().Named(JsonText(ToJson(record))) + "\n" +
+                           std::move(lines) + transcript.names().Named(OutcomeText(evaluation)) +
+                           "\n";
   const std::string name =
       fmt::format("{}-{}.trial", std::filesystem::path(job.candidate_path).stem().string(),
                   Sha256Hex(text).substr(0, kNameHash));
@@ -127,13 +131,13 @@ Result<Replay> ReplayTrial(std::string_view text) {
   DAVINCI_ASSIGN_OR_RETURN(Protocol protocol, ProtocolByName(record.protocol));
   ApplyLimits(record.limits, &protocol);
   Transcript transcript(text.substr(head + 1, last - head));
-  if (const auto cache = CacheDir(); cache.ok()) transcript.Name("cache", cache->string());
+  if (const auto cache = CacheDir(); cache.ok()) transcript.names().Add("cache", cache->string());
   Replay replay;
   replay.recorded = text.substr(last + 1, text.size() - last - 2);
   try {
     Site site(&transcript, nullptr, record.lent);
     const WithOutside played(&transcript);
-    replay.outcome = transcript.Named(
+    replay.outcome = transcript.names().Named(
         OutcomeText(RunTrial(site.context(), record.job, protocol, record.budget)));
   } catch (const std::exception& error) {
     replay.outcome = error.what();

@@ -25,36 +25,14 @@ std::string_view UpTo(std::string_view* text, char end) {
   return part;
 }
 
-void ReplaceAll(std::string* text, const std::string& from, const std::string& to) {
-  for (size_t at = 0; (at = text->find(from, at)) != std::string::npos; at += to.size())
-    text->replace(at, from.size(), to);
-}
-
 std::string TextOf(const json& value) { return value.is_null() ? "" : JsonText(value); }
 
 }  // namespace
 
 Transcript::Transcript(std::string_view lines) : replays_(true), text_(lines), rest_(text_) {}
 
-void Transcript::Name(std::string_view name, const std::string& folder) {
-  if (folder.size() < 2) return;
-  names_.emplace_back(fmt::format("{{{}}}", name), folder);
-  std::ranges::stable_sort(names_, std::ranges::greater(),
-                           [](const auto& one) { return one.second.size(); });
-}
-
-std::string Transcript::Named(std::string text) const {
-  for (const auto& [name, folder] : names_) ReplaceAll(&text, folder, name);
-  return text;
-}
-
-std::string Transcript::Real(std::string text) const {
-  for (const auto& [name, folder] : names_) ReplaceAll(&text, name, folder);
-  return text;
-}
-
 void Transcript::MadeFolder(const std::filesystem::path& folder) {
-  Name(fmt::format("folder{}", ++num_folders_), folder.string());
+  names_.Add(fmt::format("folder{}", ++num_folders_), folder.string());
 }
 
 void Transcript::Differ(const std::string& difference) {
@@ -123,19 +101,20 @@ json Transcript::Ask(std::string_view what, const json& question,
       given = answer();
     }
     FlushClock();  // of what was recorded within
-    text_ += fmt::format("{}\t{}\t{}\n", what, Named(TextOf(question)), Named(TextOf(given)));
+    text_ += fmt::format("{}\t{}\t{}\n", what, names_.Named(TextOf(question)),
+                         names_.Named(TextOf(given)));
     return given;
   }
   if (!difference_.empty()) return nullptr;  // it ends; destructors may still ask
   const Line next = Next();
-  const std::string asked = Named(TextOf(question));
+  const std::string asked = names_.Named(TextOf(question));
   if (next.what != what || next.question != asked) {
     Differ(fmt::format("recorded: {} {}\n  now asked: {} {}", next.what,
                        ElideMiddle(next.question, kShownBytes), what,
                        ElideMiddle(asked, kShownBytes)));
     throw std::runtime_error("the replay asks otherwise, " + difference_);
   }
-  return next.answer.empty() ? json() : json::parse(Real(std::string(next.answer)));
+  return next.answer.empty() ? json() : json::parse(names_.Real(std::string(next.answer)));
 }
 
 uint64_t Transcript::SecretSeed() {

@@ -22,10 +22,10 @@
 #include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "davinci/base/outside.h"
+#include "davinci/judge/folder_names.h"
 
 namespace davinci::judge {
 
@@ -45,10 +45,7 @@ class Transcript final : public Outside {
   // True where a replay comes to this question next; false while recording.
   bool IsNext(std::string_view what) const;
 
-  // `folder` is written as "{name}" from here on.
-  void Name(std::string_view name, const std::string& folder);
-  // Writes folders by their names.
-  std::string Named(std::string text) const;
+  FolderNames& names() { return names_; }
 
   int64_t MonotonicNs() override;
   uint64_t SecretSeed() override;
@@ -67,12 +64,10 @@ class Transcript final : public Outside {
   };
   Line Next();
   void FlushClock();
-  std::string Real(std::string text) const;
   void Differ(const std::string& difference);
 
   bool replays_ = false;
-  std::vector<std::pair<std::string, std::string>>
-      names_;  // "{name}", folder; longest folder first
+  FolderNames names_;
   int num_folders_ = 0;
   int64_t clock_ns_ = 0;  // the last reading
   std::string text_;

@@ -10,6 +10,7 @@
 #include "davinci/base/utf8.h"
 #include "davinci/judge/check/calls.h"
 #include "davinci/judge/check/second_opinion.h"
+#include "davinci/judge/roles/baseline_profiles.h"
 #include "davinci/judge/roles/runner_failure.h"
 #include "davinci/judge/roles/untrusted_json.h"
 #include "davinci/judge/trial/device_share.h"
@@ -100,7 +101,7 @@ void CollectProfile(Trial& trial) {
   trial.report.evidence.profile = profile.ok;
   if (trial.job.target == Target::kCuda) {
     // Device time decides between kernels, end-to-end time for the user: both are reported.
-    json known = trial.context.sessions->BaselineProfile(SessionKey(trial));
+    json known = trial.context.profiles->Of(SessionKey(trial));
     if (known.is_null() && trial.protocol.profile_baseline) {
       if (trial.job.baseline == "eager") {  // the oracle runs the same module
         auto asked =
@@ -115,7 +116,7 @@ void CollectProfile(Trial& trial) {
         trial.session->spoilt = true;
         if (!baseline.failure) known = baseline.ok;
       }
-      if (!known.is_null()) trial.context.sessions->KeepBaselineProfile(SessionKey(trial), known);
+      if (!known.is_null()) trial.context.profiles->Keep(SessionKey(trial), known);
     }
     const auto busy = [](const json& report) -> json {
       const auto device = report.find("device");

@@ -12,6 +12,7 @@
 
 namespace davinci::judge {
 
+class BaselineProfiles;
 class RunnerPool;
 class SessionPool;
 class SlowCalls;
@@ -24,6 +25,7 @@ struct JudgeContext {
   std::string device;  // uuid of the GPU; empty where there is none
   const TimingCores* timing_cores = nullptr;
   SessionPool* sessions = nullptr;
+  BaselineProfiles* profiles = nullptr;
   RunnerPool* runner_pool = nullptr;
   SlowCalls* slow_calls = nullptr;
   worker::BuildHandler build;

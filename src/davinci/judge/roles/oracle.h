@@ -8,35 +8,16 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "davinci/base/status.h"
-#include "davinci/judge/roles/call.h"
 #include "davinci/worker/process.h"
 
 namespace davinci::judge {
-
-// What one shape variant of a task looks like; the runner builds its own from `init`.
-struct VariantFacts {
-  nlohmann::json raw;
-  std::string init;                   // pickled constructor arguments, opaque
-  std::string structure;              // of the output
-  std::vector<OutputTensor> outputs;  // dtype, shape, stride expected
-  nlohmann::json inputs;              // arena layout
-  int64_t slot_bytes = 0;
-  int num_slots = 0;
-  bool stochastic = false;
-  bool reseed_calls = false;
-  // Of each output: whether it is lent, lying in an input's memory or in the module's or
-  // overlapping itself, and numbers that those have in common which begin at one address, and
-  // whose memory overlaps.
-  std::vector<bool> lent;
-  std::vector<int> begins;
-  std::vector<int> regions;
-  std::string mode;  // "", "train", "eval"
-};
 
 class Oracle {
  public:
@@ -54,16 +35,11 @@ class Oracle {
     Status failure;
   };
   Result<Answers> AskAll(const std::vector<nlohmann::json>& requests);
-  // The halves of Ask(), for overlapping it with other processes; `op` names what was asked.
+  // The halves of Ask(), for overlapping it with other processes; `op` names what was asked. All of
+  // it may take `timeout_seconds`, or what set_timeout() says.
   Status Post(const nlohmann::json& message, std::span<const int> fds = {});
-  Result<worker::Process::Reply> Await(const std::string& op);
-  // Of "load", which imports the task file: that may take so long.
-  Result<nlohmann::json> AwaitLoad(double timeout_seconds);
-  // The first request that runs forward, some six times and twice of those in float64. All of it
-  // may take so long.
-  Result<VariantFacts> Describe(int variant, uint64_t seed, double timeout_seconds);
-  // What Describe() may take where a call may take `call_seconds`: five minutes by default.
-  static double DescribeSeconds(double call_seconds) { return 60 + 12 * call_seconds; }
+  Result<worker::Process::Reply> Await(const std::string& op,
+                                       std::optional<double> timeout_seconds = std::nullopt);
 
   worker::Process& process() { return *process_; }
   // Seconds spent in each kind of request so far, for stage timings.
@@ -77,13 +53,8 @@ class Oracle {
 
  private:
   static constexpr double kTimeoutSeconds = 300;
-  enum class Stage { kImport, kDescribe, kLater };
-  Result<worker::Process::Reply> Receive() { return Receive(Stage::kLater, timeout_seconds_); }
-  Result<worker::Process::Reply> Receive(Stage stage, double timeout_seconds);
-  Status FromError(const nlohmann::json& error);
-  std::string Late(Stage stage, double timeout_seconds) const;
-  std::string SmallerSizes() const;
-  void Book(const std::string& op, const nlohmann::json& answer);
+  // `op`: what has a limit of its own (--load-timeout, --call-timeout), else empty.
+  Result<worker::Process::Reply> Receive(std::string_view op, double timeout_seconds);
 
   std::shared_ptr<worker::Process> process_;
   std::string target_;

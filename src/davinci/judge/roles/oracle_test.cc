@@ -7,6 +7,7 @@
 #include <csignal>
 
 #include "davinci/judge/request/protocol.h"
+#include "davinci/judge/roles/variant_facts.h"
 #include "davinci/worker/forked_process.h"
 #include "davinci/worker/protocol.h"
 
@@ -49,7 +50,7 @@ struct Played {
 
 TEST(Oracle, AnImportThatTakesTooLongIsToldWithFileAndRemedy) {
   Played played;
-  const Status late = played.oracle->AwaitLoad(0.01).status();
+  const Status late = played.oracle->Await("load", 0.01).status();
   EXPECT_EQ(late.code(), StatusCode::kInvalidArgument);
   EXPECT_THAT(late.message(), HasSubstr("tasks/slow.py: importing"));
   EXPECT_THAT(late.message(), HasSubstr("--load-timeout"));
@@ -57,7 +58,7 @@ TEST(Oracle, AnImportThatTakesTooLongIsToldWithFileAndRemedy) {
 
 TEST(Oracle, ACallThatTakesTooLongIsToldWithFileAndRemedy) {
   Played played;
-  const Status late = played.oracle->Describe(0, 1, 0.01).status();
+  const Status late = Describe(*played.oracle, 0, 1, 0.01).status();
   EXPECT_EQ(late.code(), StatusCode::kInvalidArgument);
   EXPECT_THAT(late.message(), HasSubstr("tasks/slow.py: the reference did not finish within 0.01"));
   EXPECT_THAT(late.message(), HasSubstr("[sizes.cuda] in tasks/slow.toml"));
@@ -65,14 +66,14 @@ TEST(Oracle, ACallThatTakesTooLongIsToldWithFileAndRemedy) {
 }
 
 TEST(Oracle, FirstCallsMayTakeFiveMinutesByDefaultAndLessWhereCallsMay) {
-  EXPECT_EQ(Oracle::DescribeSeconds(Protocol().call_timeout_seconds), 300);
-  EXPECT_EQ(Oracle::DescribeSeconds(3), 96);
+  EXPECT_EQ(DescribeSeconds(Protocol().call_timeout_seconds), 300);
+  EXPECT_EQ(DescribeSeconds(3), 96);
 }
 
 TEST(Oracle, OneThatIsKilledMostLikelyWantedMemory) {
   Played played;
   played.Die();
-  const Status dead = played.oracle->Describe(0, 1, 5).status();
+  const Status dead = Describe(*played.oracle, 0, 1, 5).status();
   EXPECT_EQ(dead.code(), StatusCode::kUnavailable);
   EXPECT_THAT(dead.message(), HasSubstr("tasks/slow.py: the oracle was killed by SIGKILL"));
   EXPECT_THAT(dead.message(), HasSubstr("want of memory; use smaller sizes ([sizes.cuda] in "));

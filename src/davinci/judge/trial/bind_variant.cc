@@ -70,9 +70,9 @@ Result<bool> MarkUnread(Trial& trial, int variant, json* message) {
 Result<const VariantFacts*> FactsOf(Trial& trial, int variant) {
   auto& slot = trial.session->facts[static_cast<size_t>(variant)];
   if (!slot) {
-    const double patience = Oracle::DescribeSeconds(trial.protocol.call_timeout_seconds);
+    const double patience = DescribeSeconds(trial.protocol.call_timeout_seconds);
     DAVINCI_ASSIGN_OR_RETURN(
-        slot, trial.session->oracle->Describe(variant, trial.secret.Next() >> 1, patience));
+        slot, Describe(*trial.session->oracle, variant, trial.secret.Next() >> 1, patience));
   }
   return &*slot;
 }

@@ -105,8 +105,9 @@ json ReferenceSpec(Trial& trial) {
 
 Status FinishReference(Trial& trial) {
   Runner& baseline = *trial.session->baseline.runner;
-  DAVINCI_ASSIGN_OR_RETURN(trial.session->fitted,
-                           trial.session->oracle->AwaitLoad(trial.protocol.load_timeout_seconds));
+  DAVINCI_ASSIGN_OR_RETURN(auto loaded_reference, trial.session->oracle->Await(
+                                                      "load", trial.protocol.load_timeout_seconds));
+  trial.session->fitted = std::move(loaded_reference.ok);
   if (trial.job.compile_only) LoadBaseline(trial);
   const bool device = trial.job.target == Target::kCuda && !trial.job.compile_only;
   if (device) DAVINCI_RETURN_IF_ERROR(ReserveDeviceMemory(trial));

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "davinci/judge/machine/device_memory.h"
+#include "davinci/judge/roles/session_pool.h"
 #include "davinci/judge/trial/candidate_process.h"
 #include "davinci/judge/trial/device_share.h"
 

@@ -5,6 +5,7 @@
 #include "davinci/base/files.h"
 #include "davinci/judge/machine/device_memory.h"
 #include "davinci/judge/roles/runner_failure.h"
+#include "davinci/judge/roles/session_pool.h"
 #include "davinci/judge/roles/untrusted_json.h"
 #include "davinci/judge/trial/bind_variant.h"
 #include "davinci/judge/trial/candidate_process.h"
@@ -20,8 +21,8 @@ Result<bool> StartRoles(Trial& trial) {
                                              trial.job.candidate_path));
     if (IsAlone(trial)) trial.context.sessions->Clear();
   }
-  DAVINCI_RETURN_IF_ERROR(
-      TakeSession(trial, trial.context.sessions->TryClaim(SessionKey(trial), HostKey(trial))));
+  DAVINCI_RETURN_IF_ERROR(TakeSession(
+      trial, trial.context.sessions->Claim(SessionKey(trial), HostKey(trial), ClaimWait::kNone)));
   // After the oracle and the baseline, before the first candidate: they load while this runs.
   if (trial.job.target == Target::kCuda || trial.job.compile_only) {
     const auto cache = CacheDir("triton");
@@ -47,7 +48,7 @@ Result<bool> LoadReference(Trial& trial) {
   PostCandidate(trial);
   if (!trial.session) {  // the candidate loads while we wait for processes
     DAVINCI_RETURN_IF_ERROR(TakeSession(
-        trial, trial.context.sessions->TryClaimSoon(SessionKey(trial), HostKey(trial))));
+        trial, trial.context.sessions->Claim(SessionKey(trial), HostKey(trial), ClaimWait::kSoon)));
     fresh = trial.session && !trial.session->ready;
     if (fresh) DAVINCI_RETURN_IF_ERROR(BeginReference(trial));
   }
@@ -71,8 +72,9 @@ Result<bool> LoadCandidate(Trial& trial) {
           Plausible(&trial.report, NumberIn(loaded.ok, "seconds", 0), longest, "times.import_ms"))
     trial.report.evaluation.times["import_ms"] = 1e3 * *said;
   if (!trial.session) {  // all were busy when we came
-    DAVINCI_RETURN_IF_ERROR(
-        TakeSession(trial, trial.context.sessions->Claim(SessionKey(trial), HostKey(trial))));
+    DAVINCI_RETURN_IF_ERROR(TakeSession(
+        trial,
+        trial.context.sessions->Claim(SessionKey(trial), HostKey(trial), ClaimWait::kGranted)));
     if (!trial.session->ready) {
       DAVINCI_RETURN_IF_ERROR(BeginReference(trial));
       DAVINCI_RETURN_IF_ERROR(FinishReference(trial));

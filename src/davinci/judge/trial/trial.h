@@ -24,6 +24,7 @@
 #include "davinci/judge/request/job.h"
 #include "davinci/judge/request/protocol.h"
 #include "davinci/judge/roles/judge_context.h"
+#include "davinci/judge/roles/prewarmed_runner.h"
 #include "davinci/judge/roles/session.h"
 #include "davinci/judge/trial/timed_pairs.h"
 #include "davinci/stats/window_time.h"

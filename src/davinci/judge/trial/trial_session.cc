@@ -8,6 +8,7 @@
 #include "davinci/base/files.h"
 #include "davinci/judge/roles/runner_pool.h"
 #include "davinci/judge/roles/sandbox_policies.h"
+#include "davinci/judge/roles/session_pool.h"
 #include "davinci/judge/trial/reference.h"
 #include "davinci/judge/trial/task_admission.h"
 

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "davinci/base/status.h"
-#include "davinci/judge/roles/session.h"
+#include "davinci/judge/roles/session_shelves.h"
 #include "davinci/judge/trial/trial.h"
 
 namespace davinci::judge {
