@@ -11,15 +11,20 @@
 #include "davinci/agent/device_facts.h"
 #include "davinci/agent/selection_agent.h"
 #include "davinci/base/files.h"
+#include "davinci/base/hash.h"
 #include "davinci/base/json_text.h"
 #include "davinci/base/mutex.h"
 #include "davinci/base/progress_line.h"
+#include "davinci/base/rng.h"
 #include "davinci/gpu/visible_devices.h"
 #include "davinci/skill/formats.h"
 #include "davinci/skill/library.h"
 #include "davinci/skill/library_in_force.h"
 #include "davinci/skill/reference_query.h"
+#include "davinci/synth/alteration.h"
 #include "davinci/synth/sampler.h"
+#include "davinci/synth/variation.h"
+#include "davinci/synth/wording.h"
 #include "davinci/teacher/demos/pair_rows.h"
 #include "davinci/text/tokenizer.h"
 #include "imported_modules.h"
@@ -47,6 +52,7 @@ struct PairArguments {
   std::string prompts = "compact";
   std::vector<std::string> devices;
   std::vector<std::string> tasks;    // of the user, with the generated ones
+  size_t copies = 0;                 // altered ones of each of the user's
   std::vector<std::string> without;  // rules
   std::string tokenizer;
   size_t shard = 8192;
@@ -147,6 +153,7 @@ json ArgumentsOf(const PairArguments& arguments) {
           {"select", arguments.settings.limits.selected},
           {"without", arguments.without},
           {"tasks", arguments.tasks},
+          {"copies", arguments.copies},
           {"version", DAVINCI_VERSION}};
 }
 
@@ -248,26 +255,66 @@ class PairWriter {
   Status status_ DAVINCI_GUARDED_BY(mutex_);
 };
 
-// Rows of the user's modules, imported at the target's sizes, in tasks.jsonl.
-Status WriteUsersRows(const PairArguments& arguments, const GlobalOptions& global,
-                      const teacher::Teacher& teacher, const teacher::PairMaker& maker,
-                      const fs::path& out, Counts* counts) {
-  const fs::path file = out / "tasks.jsonl";
-  std::error_code error;
-  if (fs::exists(file, error)) return Status::Ok();
+// What rows of the user's modules are made with.
+struct UsersRows {
+  const PairArguments& arguments;
+  const GlobalOptions& global;
+  const teacher::Teacher& teacher;
+  const teacher::PairMaker& maker;
+  const synth::Corpus& corpus;
+  const synth::Exchanges& exchanges;
+};
+
+// Module `file` as copy `number` of it: 0 is as it was written. Copies are other tasks in other
+// words, which only their import finds right or wrong.
+Status WriteCopy(const UsersRows& rows, const task::TaskEntry& entry, size_t number,
+                 const fs::path& folder) {
+  DAVINCI_ASSIGN_OR_RETURN(std::string source, ReadFile(entry.path));
+  fs::path file = entry.path;
+  const auto sidecar = ReadFile(file.replace_extension(".toml"));
+  synth::PairText text{std::move(source), sidecar.ok() ? *sidecar : "", ""};
+  if (number > 0) {
+    constexpr double kUnaltered = 0.1;
+    SplitMix64 rng(HashBytes(entry.id, rows.arguments.sample.seed * 4096 + number));
+    if (rng.Uniform() >= kUnaltered)
+      text.task = synth::Altered(rows.exchanges, text.task, rng.Next());
+    if (rng.Uniform() < rows.arguments.settings.varied)
+      text = synth::VariedTask(rows.corpus, std::move(text), rng.Next());
+  }
+  file = folder / (entry.id + ".py");
+  DAVINCI_RETURN_IF_ERROR(MakeDirs(file.parent_path()));
+  DAVINCI_RETURN_IF_ERROR(WriteFileAtomic(file, text.task, Durability::kFastest));
+  if (text.sidecar.empty()) return Status::Ok();
+  return WriteFileAtomic(file.replace_extension(".toml"), text.sidecar, Durability::kFastest);
+}
+
+// Rows of the user's modules, imported at the target's sizes: a file for each copy.
+Status WriteUsersRows(const UsersRows& users, const fs::path& file, size_t number, Counts* counts) {
+  const auto& [arguments, global, teacher, maker, corpus, exchanges] = users;
+  DAVINCI_ASSIGN_OR_RETURN(const TempDir folder, MakeTempDir("davinci-copies"));
+  {
+    DAVINCI_ASSIGN_OR_RETURN(auto tasks, TasksFrom(arguments.tasks, EntryFlags()));
+    DAVINCI_ASSIGN_OR_RETURN(const TempDir files, MakeTempDir("davinci-modules"));
+    DAVINCI_RETURN_IF_ERROR(task::WriteTaskFiles(files.path(), &tasks));
+    for (const task::TaskEntry& entry : tasks)
+      DAVINCI_RETURN_IF_ERROR(WriteCopy(users, entry, number, folder.path()));
+  }
   DAVINCI_ASSIGN_OR_RETURN(const auto modules,
-                           ImportedModules::Open(arguments.tasks, EntryFlags(), global));
+                           ImportedModules::Open({folder.path().string()}, EntryFlags(), global));
   const Target target = arguments.language == "cpp" ? Target::kCpu : Target::kCuda;
   std::vector<Result<teacher::PairRow>> rows(modules->tasks().size(), teacher::PairRow());
   ForEachModule(*modules, [&](size_t i) {
     const auto module = modules->Import(i, target);
     if (!module.status.ok()) {
-      rows[i] = teacher::PairRow{{}, {}, module.status.message()};
+      // Copies fail in as many ways as there are, and are left out like that.
+      rows[i] = teacher::PairRow{
+          {}, {}, number > 0 ? "the altered module does not run" : module.status.message()};
       return;
     }
     const config::TaskConfig& config = module.task->config;
     teacher::PairTask task;
     task.id = modules->tasks()[i].id;
+    if (number > 0) task.id += fmt::format("-{}", number);
     task.family =
         FamilyOf(module.imported.imported.graph,
                  teacher.KindsOf(module.imported.imported.graph, module.imported.imported.task));
@@ -280,7 +327,7 @@ Status WriteUsersRows(const PairArguments& arguments, const GlobalOptions& globa
     if (text.ok()) task.sidecar = *text;
     task.entry = config.entry.empty() ? config.function : config.entry;
     task.defines = module.task->candidate_entry;
-    task.may_vary = false;  // texts of people are varied enough, and not by our rules
+    task.may_vary = false;  // its text is what was traced
     rows[i] = maker.Make(task);
   });
   std::string text;
@@ -389,8 +436,16 @@ Status Run(PairArguments arguments, const GlobalOptions& global) {
   PairWriter writer(grammar, styles, options, maker, out, arguments.shard);
   DAVINCI_RETURN_IF_ERROR(writer.Run());
   Counts users;
-  if (!arguments.tasks.empty())
-    DAVINCI_RETURN_IF_ERROR(WriteUsersRows(arguments, global, teacher, maker, out, &users));
+  if (!arguments.tasks.empty()) {
+    DAVINCI_ASSIGN_OR_RETURN(const auto exchanges, synth::LoadExchanges(folder));
+    const UsersRows with{arguments, global, teacher, maker, corpus, exchanges};
+    for (size_t copy = 0; copy <= arguments.copies; ++copy) {
+      const fs::path file = out / fmt::format("tasks-{:05}.jsonl", copy);
+      std::error_code error;
+      if (!fs::exists(file, error))
+        DAVINCI_RETURN_IF_ERROR(WriteUsersRows(with, file, copy, &users));
+    }
+  }
   const double seconds =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   Counts counts = writer.counts();
@@ -447,7 +502,10 @@ void AddSynthPairs(CLI::App* synth, GlobalOptions& global, int* exit_code) {
       ->check(CLI::Range(size_t{1}, size_t{1} << 20));
   pairs->add_option("--tasks", arguments->tasks,
                     "also modules of yours: task files, folders or JSONL; their rows are in "
-                    "tasks.jsonl (--count 0: these alone)");
+                    "tasks-00000.jsonl (--count 0: these alone)");
+  pairs->add_option("--copies", arguments->copies,
+                    "altered copies of each of --tasks, in tasks-00001.jsonl and so on: other "
+                    "functions, numbers and steps, other names and texts (default 0)");
   pairs
       ->add_option("--selections", arguments->settings.selections,
                    "share of tasks that also give a row of the selection (default 0)")

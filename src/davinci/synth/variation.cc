@@ -512,4 +512,16 @@ PairText Varied(const Corpus& corpus, PairText pair, uint64_t seed) {
   return Variation(corpus, std::move(pair), seed).Run();
 }
 
+PairText VariedTask(const Corpus& corpus, PairText task, uint64_t seed) {
+  // Names are changed where the answer has them, too: this one has the arguments alone.
+  const size_t module = task.task.find("class " + task.entry + "(");
+  const size_t begin = task.task.find(kForward, module);
+  if (module != std::string::npos && begin != std::string::npos)
+    task.answer = fmt::format("class {0}New({0}):\n    {1}):\n        pass\n", task.entry,
+                              task.task.substr(begin, task.task.find(')', begin) - begin));
+  task = Varied(corpus, std::move(task), seed);
+  task.answer.clear();
+  return task;
+}
+
 }  // namespace davinci::synth

@@ -18,4 +18,7 @@ struct PairText {
 
 PairText Varied(const Corpus& corpus, PairText pair, uint64_t seed);
 
+// The same for a task whose answer is yet to be written.
+PairText VariedTask(const Corpus& corpus, PairText task, uint64_t seed);
+
 }  // namespace davinci::synth
