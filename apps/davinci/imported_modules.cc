@@ -43,7 +43,8 @@ Result<nlohmann::json> ImportedModules::Trace(const std::shared_ptr<const task::
   return judge_->Trace(task, target);
 }
 
-ImportedModules::Module ImportedModules::Import(size_t index, Target target) const {
+ImportedModules::Module ImportedModules::Import(size_t index, Target target,
+                                                expert::Expert::OwnSizes sizes) const {
   Module module;
   const auto fail = [&](const Status& status, bool broken) {
     module.status = status;
@@ -57,7 +58,7 @@ ImportedModules::Module ImportedModules::Import(size_t index, Target target) con
   const auto traced = Trace(module.task, target);
   if (!traced.ok()) return fail(traced.status(), true);
   module.trace_seconds = watch.Seconds();
-  auto imported = expert_.Import(*traced, *module.task);
+  auto imported = expert_.Import(*traced, *module.task, sizes);
   if (!imported.ok()) return fail(imported.status(), false);
   module.imported = std::move(imported).value();
   return module;

@@ -40,7 +40,8 @@ class ImportedModules {
     double trace_seconds = 0;
   };
   // At the target's sizes.
-  Module Import(size_t index, Target target) const;
+  Module Import(size_t index, Target target,
+                expert::Expert::OwnSizes sizes = expert::Expert::OwnSizes::kNumbers) const;
 
  private:
   // Traces side by side may need more memory than the device has: such a one is made again, alone.

@@ -303,14 +303,12 @@ Status WriteUsersRows(const UsersRows& users, const fs::path& file, size_t numbe
                            ImportedModules::Open({folder.path().string()}, EntryFlags(), global));
   const Target target = arguments.language == "cpp" ? Target::kCpu : Target::kCuda;
   std::vector<Result<teacher::PairRow>> rows(modules->tasks().size(), teacher::PairRow());
-  ForEachModule(*modules, [&](size_t i) {
-    const auto module = modules->Import(i, target);
-    if (!module.status.ok()) {
-      // Copies fail in as many ways as there are, and are left out like that.
-      rows[i] = teacher::PairRow{
+  const auto make = [&](size_t i, expert::Expert::OwnSizes sizes) -> Result<teacher::PairRow> {
+    const auto module = modules->Import(i, target, sizes);
+    // Copies fail in as many ways as there are, and are left out like that.
+    if (!module.status.ok())
+      return teacher::PairRow{
           {}, {}, number > 0 ? "the altered module does not run" : module.status.message()};
-      return;
-    }
     const config::TaskConfig& config = module.task->config;
     teacher::PairTask task;
     task.id = modules->tasks()[i].id;
@@ -328,7 +326,16 @@ Status WriteUsersRows(const UsersRows& users, const fs::path& file, size_t numbe
     task.entry = config.entry.empty() ? config.function : config.entry;
     task.defines = module.task->candidate_entry;
     task.may_vary = false;  // its text is what was traced
-    rows[i] = maker.Make(task);
+    return maker.Make(task);
+  };
+  // Sizes have names as in the rows of generated tasks, where all of them can be read.
+  ForEachModule(*modules, [&](size_t i) {
+    using Sizes = expert::Expert::OwnSizes;
+    const bool named = arguments.reply == "delta";
+    rows[i] = make(i, named ? Sizes::kNamed : Sizes::kNumbers);
+    if (named && rows[i].ok() && !rows[i]->row &&
+        rows[i]->left_out.find("size") != std::string::npos)
+      rows[i] = make(i, Sizes::kNumbers);
   });
   std::string text;
   for (const auto& row : rows) {

@@ -10,6 +10,8 @@ def tensors(value):
         return [value]
     if isinstance(value, dict):
         value = list(value.values())
+    if not isinstance(value, list | tuple):
+        return []
     return [tensor for part in value for tensor in tensors(part)]
 
 

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "davinci/base/json_text.h"
+#include "davinci/import/named_sizes.h"
 #include "davinci/synth/text.h"
 
 namespace davinci::expert {
@@ -96,7 +97,8 @@ Result<Expert> Expert::Load(const std::filesystem::path& synth_folder) {
   return Expert(std::move(teacher));
 }
 
-Result<ExpertTask> Expert::Import(const nlohmann::json& traced, const task::Task& task) const {
+Result<ExpertTask> Expert::Import(const nlohmann::json& traced, const task::Task& task,
+                                  OwnSizes sizes) const {
   import::CandidateName name;
   const bool function = !task.config.function.empty() || !task.config.op.empty();
   if (!function) name.entry = task.config.entry.empty() ? "Model" : task.config.entry;
@@ -108,7 +110,9 @@ Result<ExpertTask> Expert::Import(const nlohmann::json& traced, const task::Task
       return InvalidArgument(fmt::format(
           "{} is a name in the task's file that kernels need; give it another name there", own));
   ExpertTask imported;
-  DAVINCI_ASSIGN_OR_RETURN(imported.imported, import::ImportGraph(module, name));
+  DAVINCI_ASSIGN_OR_RETURN(
+      imported.imported,
+      import::ImportGraph(sizes == OwnSizes::kNamed ? import::WithNamedSizes(module) : module, name));
   imported.kept = module.kept;
   const auto further = traced.find("shapes");
   const size_t count = further != traced.end() && further->is_array() ? further->size() : 0;

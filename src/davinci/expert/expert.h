@@ -66,8 +66,12 @@ class Expert {
   // `synth_folder`: the installation's synth/.
   static Result<Expert> Load(const std::filesystem::path& synth_folder);
 
+  // kNamed: sizes of the task's own shape have names, as replies of models do
+  // (import/named_sizes.h).
+  enum class OwnSizes { kNumbers, kNamed };
   // kInvalidArgument: the module cannot be traced at its own shape; one line with the place.
-  Result<ExpertTask> Import(const nlohmann::json& traced, const task::Task& task) const;
+  Result<ExpertTask> Import(const nlohmann::json& traced, const task::Task& task,
+                            OwnSizes sizes = OwnSizes::kNumbers) const;
 
   // The ways to write the task's kernels in `language`, the one that promises most first; at most
   // `most`, no text twice. Empty where no kernel of one's own comes of it; `why`, if not null, then

@@ -83,6 +83,7 @@ class Importer {
     imported.base = name.entry;
     imported.defined = name.defined;
     imported.signature = module_.signature;
+    imported.arguments = module_.names;
     for (const TracedSymbol& symbol : module_.symbols) imported.symbols.push_back(symbol.place);
     imported.result = module_.result;
     parts.imported = std::move(imported);
@@ -156,6 +157,37 @@ class Importer {
     return begin == std::string::npos ? "call" : call.name.substr(begin, end - begin + 1);
   }
 
+  // "self.blocks[0].conv" as the tracer names it, "blocks.0.conv".
+  static std::string PathOf(std::string_view text) {
+    std::string path;
+    for (const char c : text.substr(text.find('.') + 1))
+      if (c == '[')
+        path += '.';
+      else if (c != ']')
+        path += c;
+    return path;
+  }
+
+  // The layer whose forward the call is: the only one of its submodule, of an input and of all the
+  // tensors of that.
+  std::string LayerOf(const TracedCall& call) const {
+    const auto name = [&](size_t i) -> std::string {
+      for (const TracedName& weight : module_.weights)
+        if (weight.id == call.reads[i]) return weight.text;
+      return "";
+    };
+    constexpr std::string_view kWeight = ".weight";
+    if (call.module.empty() || call.gives.size() != 1 || call.reads.size() < 2 ||
+        call.reads.size() > 3 || !name(1).ends_with(kWeight))
+      return "";
+    const std::string layer = name(1).substr(0, name(1).size() - kWeight.size());
+    if (PathOf(layer) != call.module || (call.reads.size() == 3 && name(2) != layer + ".bias"))
+      return "";
+    for (const TracedCall& other : module_.calls)
+      if (&other != &call && other.module == call.module) return "";
+    return layer;
+  }
+
   void AddCall(const TracedCall& call, const std::set<int>& weights) {
     synth::Graph& graph = made_.graph;
     synth::Node node;
@@ -178,6 +210,7 @@ class Importer {
       text.items.push_back(call.gives[i].item);
     }
     text.place = call.place;
+    text.layer = LayerOf(call);
     graph.nodes.push_back(std::move(node));
     made_.task.parts.nodes.push_back(std::move(text));
   }

@@ -30,19 +30,23 @@ struct NodeText {
   // the user's file.
   std::vector<std::string> items = {};
   std::string place = {};
+  // Of an imported module: the layer whose forward this one call is, with its own weights and
+  // bias, "self.blocks[0].conv"; else "".
+  std::string layer = {};
 };
 
 // A class or function that is made from a user's own file: all of the file stays, and what is new
 // follows it.
 struct ImportedParts {
-  std::string future;           // "from __future__ import …" lines
-  std::string source;           // the file without what draws inputs
-  std::string helpers;          // functions that the texts call
-  std::set<std::string> bound;  // names that it binds
-  std::string base;             // the class that is extended; "": a function is defined
-  std::string defined;          // its name
-  std::string signature;        // of forward, without self
-  std::string result;           // Python text with {0}, … for the outputs
+  std::string future;                       // "from __future__ import …" lines
+  std::string source;                       // the file without what draws inputs
+  std::string helpers;                      // functions that the texts call
+  std::set<std::string> bound;              // names that it binds
+  std::string base;                         // the class that is extended; "": a function is defined
+  std::string defined;                      // its name
+  std::string signature;                    // of forward, without self
+  std::vector<std::string> arguments = {};  // names of the signature
+  std::string result;                       // Python text with {0}, … for the outputs
   // When the kernels are the answer, and what is it where they are not.
   std::string guard, fallback;
   std::string first_lines;  // of forward: names for tensors within its arguments

@@ -17,14 +17,15 @@ std::map<std::string, size_t> CandidateText::ResultRanks() const {
   return ranks;
 }
 
-// The reply for a user's module is written for what the task draws. Other arguments are not looked
-// at.
+// The reply for a user's module is written for what the task draws: other arguments are not looked
+// at, and what is contiguous is not made so.
 std::string CandidateText::ImportedDelta() const {
   const std::string& kernels = d_.file->kernels;
   const synth::ImportedParts& from = *d_.task.parts.imported;
   std::vector<std::string> lines, names;
-  for (const std::string& input : d_.task.parts.inputs)
-    if (d_.read_inputs.contains(input))
+  for (size_t i = 0; i < d_.graph.inputs.size(); ++i)
+    if (const std::string& input = d_.task.parts.inputs[i];
+        d_.read_inputs.contains(input) && !d_.InputValue(i).order.empty())
       lines.push_back(fmt::format("{0} = {0}.contiguous()", input));
   if (!ReadConstants().empty())
     lines.insert(lines.end(), d_.constant_lines.begin(), d_.constant_lines.end());
@@ -47,9 +48,11 @@ std::string CandidateText::ImportedDelta() const {
   }
   // Rollouts ask for a class in the place of a function, too.
   const bool is_function = from.base.empty();
-  text += fmt::format(
-      "class {}({}):\n    def forward(self{}{}):\n", is_function ? "ModelNew" : from.defined,
-      is_function ? "nn.Module" : from.base, from.signature.empty() ? "" : ", ", from.signature);
+  text +=
+      fmt::format("class {}({}):\n{}    def forward(self{}{}):\n",
+                  is_function ? "ModelNew" : from.defined, is_function ? "nn.Module" : from.base,
+                  d_.candidate.rules.Contains(Rule::kReplayGraph) ? "    @replay\n" : "",
+                  from.signature.empty() ? "" : ", ", from.signature);
   const std::string indent = "        ";
   for (const std::string_view line : synth::Split(from.first_lines, '\n'))
     if (!line.empty()) text += indent + std::string(line) + "\n";

@@ -20,10 +20,12 @@ namespace {
 
 // The prelude of delta replies has no kernels that split the factors of a product, and its replay
 // takes tensors alone.
-RuleSet RulesFor(const RuleSet& rules, Language language, ReplyForm form, bool imported) {
+RuleSet RulesFor(const RuleSet& rules, Language language, ReplyForm form,
+                 const synth::ClassParts& parts) {
   RuleSet allowed = rules.In(language);
   if (form == ReplyForm::kDelta) allowed.Erase(Rule::kSplitOperands);
-  if (form == ReplyForm::kDelta && imported) allowed.Erase(Rule::kReplayGraph);
+  if (form == ReplyForm::kDelta && parts.imported && parts.imported->arguments != parts.inputs)
+    allowed.Erase(Rule::kReplayGraph);
   return allowed;
 }
 
@@ -70,7 +72,7 @@ CandidateWriter::CandidateWriter(Program program, const synth::Graph& graph,
          graph,
          task,
          language,
-         RulesFor(rules, language, form, task.parts.imported.has_value()),
+         RulesFor(rules, language, form, task.parts),
          math,
          IsBrief(form, language),
          file},

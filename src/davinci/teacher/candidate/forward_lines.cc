@@ -59,7 +59,8 @@ void ForwardLines::Opaque(Id id) {
   } else {
     std::vector<std::string> names;
     for (const Id operand : value.operands) names.push_back(d_.Name(operand));
-    const std::string text = Filled(value.text, names);
+    const std::string text = IsLayer(value) ? fmt::format("{}({})", LayerOf(value), names[0])
+                                            : Filled(value.text, names);
     d_.Line(value.effect ? text : fmt::format("{} = {}", d_.Variable(id), text));
     if (value.effect) return;
     // A library answers in the order of its operands' memory.
@@ -68,6 +69,22 @@ void ForwardLines::Opaque(Id id) {
       strided_.insert(id);
   }
   MakeContiguous(id);
+}
+
+std::string ForwardLines::LayerOf(const TensorValue& value) const {
+  return value.node < 0 ? "" : d_.task.parts.nodes[static_cast<size_t>(value.node)].layer;
+}
+
+bool ForwardLines::IsLayer(const TensorValue& value) const {
+  const std::string layer = LayerOf(value);
+  if (!d_.brief || layer.empty() || (value.what != "conv" && value.what != "matmul")) return false;
+  const size_t count = d_.graph.nodes[static_cast<size_t>(value.node)].inputs.size();
+  const auto is = [&](size_t i, const char* weight) {
+    const TensorValue& operand = d_.program[value.operands[i]];
+    return operand.kind == Kind::kLeaf && operand.text == layer + weight;
+  };
+  return value.operands.size() == count && count >= 2 && is(1, ".weight") &&
+         (count == 2 || is(2, ".bias"));
 }
 
 bool ForwardLines::IsStrided(Id id) const {

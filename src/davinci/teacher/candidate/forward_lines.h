@@ -28,6 +28,10 @@ class ForwardLines {
   void ReadInput(Id id);
   // Returns whether a region reads the value, or a view of its memory.
   bool IsReadByRegion(Id id) const;
+  // Returns whether the call is a layer of an imported module as it is; its text is
+  // "self.conv(x)" in delta replies.
+  bool IsLayer(const TensorValue& value) const;
+  std::string LayerOf(const TensorValue& value) const;
   // Returns whether a tensor of PyTorch's may not be contiguous.
   bool IsStrided(Id id) const;
   // Returns whether kernels alone read the value, so that those of a delta reply may get the memory

@@ -1,9 +1,10 @@
-"""Rows of composite operators: the prompt and its card alone say what the answer computes.
+"""Rows of davinci synth pairs: what the answer computes is what the prompt asks for.
 
-    check_composites.py PAIRS_FOLDER [--most ROWS] [--least SHARE]
+    check_pairs.py PAIRS_FOLDER [--modules] [--most ROWS] [--least SHARE]
 
-The definition on the card is given to PyTorch under the invented name, the task runs with it, and the reply runs in Triton's interpreter. Tasks
-above some hundred thousand elements are skipped. Exit status 1 below the share of right rows.
+Of rows with composite operators the definition on the card is given to PyTorch under the invented name and the task runs with it; with --modules
+of rows of modules that people wrote. The reply runs in Triton's interpreter. Tasks above some hundred thousand elements (--modules: 400,000)
+are skipped. Exit status 1 below the share of right rows.
 """
 import argparse
 import collections
@@ -23,7 +24,7 @@ from candidates import load, tensors  # noqa: E402
 
 SIGNATURE = r"(?:F|nn|torch)\..*?\)(?:\([^()]*\))?(?=, (?:F|nn|torch)\.|$)"
 CALL = re.compile(r"((\w+)\.(\w+))\(")
-MOST_ELEMENTS = 3e5
+MOST_ELEMENTS = {True: 4e5, False: 3e5}
 NAMES = "import math\nimport torch\nimport torch.nn as nn\nimport torch.nn.functional as F\n"
 PRELUDE = NAMES + "from davinci_runtime import prelude\nfor _name in dir(prelude):\n    globals().setdefault(_name, getattr(prelude, _name))\n"
 SPACES = {"F": torch.nn.functional, "nn": torch.nn, "torch": torch}
@@ -53,10 +54,16 @@ def define(signature, body):
     return call + "("
 
 
-def check(system, prompt, reply, folder):
-    """Nothing, or why the row is wrong."""
-    task = re.search(r"# Task\n.*?```python\n(.*?)\n?```", prompt, re.DOTALL).group(1)
-    called = set()
+def copied(value):
+    """Inputs of a call that may change them."""
+    if isinstance(value, torch.Tensor):
+        return value.clone()
+    return type(value)(map(copied, value)) if isinstance(value, list | tuple) else value
+
+
+def known_operators(prompt, task):
+    """Gives PyTorch what the prompt's cards define; says whether the task calls one of them."""
+    called = False
     for card in re.findall(r"\n---\nname: .*?(?=\n---\nname:|\n# Task)", prompt, re.DOTALL):
         signatures = re.search(r"description: (.*): [^:\n]+\n", card)
         body = re.search(r"## Key Idea\n\n`(.*?)`", card)
@@ -64,9 +71,14 @@ def check(system, prompt, reply, folder):
             continue
         for signature in re.findall(SIGNATURE, signatures.group(1)):
             _, space, name = CALL.match(signature).groups()
-            if name not in OF_PYTORCH[space] and define(signature, body.group(1)) in task:
-                called.add(signature)
-    if not called:
+            called = called or (name not in OF_PYTORCH[space] and define(signature, body.group(1)) in task)
+    return called
+
+
+def check(system, prompt, reply, folder, modules):
+    """Nothing, or why the row is wrong."""
+    task = re.search(r"# Task\n.*?```python\n(.*?)\n?```", prompt, re.DOTALL).group(1)
+    if not modules and not known_operators(prompt, task):
         return "no card of a name that the task calls"
     module = load(task, folder / "reference_task.py", {})
     sys.modules["reference_task"] = module
@@ -79,18 +91,18 @@ def check(system, prompt, reply, folder):
     else:
         model, states = getattr(module, base)(*module.get_init_inputs()).eval(), True
     inputs = module.get_inputs()
-    if sum(tensor.numel() for tensor in tensors(inputs)) > MOST_ELEMENTS:
+    if sum(tensor.numel() for tensor in tensors(inputs)) > MOST_ELEMENTS[modules]:
         return "skipped"
     with torch.no_grad():
-        want = tensors(model(*[x.clone() for x in inputs]))
-        if sum(tensor.numel() for tensor in want) > MOST_ELEMENTS:
+        want = tensors(model(*copied(inputs)))
+        if sum(tensor.numel() for tensor in want) > MOST_ELEMENTS[modules]:
             return "skipped"
         own = f"from reference_task import {base}\n" if states else ""
         answer = load(PRELUDE + own + reply, folder / "reply.py", {})
         new = getattr(answer, defined)(*(module.get_init_inputs() if states else ())).eval()
         if states:
             new.load_state_dict(model.state_dict())
-        have = tensors(new(*[x.clone() for x in inputs]))
+        have = tensors(new(*copied(inputs)))
     half = want[0].dtype != torch.float32
     for w, h in zip(want, have, strict=True):
         if w.shape != h.shape or w.dtype != h.dtype:
@@ -105,21 +117,22 @@ def check(system, prompt, reply, folder):
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("folder", type=pathlib.Path)
+    parser.add_argument("--modules", action="store_true")
     parser.add_argument("--most", type=int, default=100)
     parser.add_argument("--least", type=float, default=1.0)
     options = parser.parse_args()
     torch.set_num_threads(1)
     counts = collections.Counter()
     with tempfile.TemporaryDirectory() as folder:
-        for line in (line for file in sorted(options.folder.glob("pairs-*.jsonl")) for line in file.open()):
+        for line in (line for file in sorted(options.folder.glob("tasks-*.jsonl" if options.modules else "pairs-*.jsonl")) for line in file.open()):
             row = json.loads(line)
-            if row["family"] != "composite":
+            if not options.modules and row["family"] != "composite":
                 continue
             if counts["right"] + counts["wrong"] == options.most:
                 break
             reply = row["messages"][2]["content"].removeprefix("```python\n").removesuffix("```")
             try:
-                why = check(row["messages"][0]["content"], row["messages"][1]["content"], reply, pathlib.Path(folder))
+                why = check(row["messages"][0]["content"], row["messages"][1]["content"], reply, pathlib.Path(folder), options.modules)
             except Exception as error:  # noqa: BLE001 - any failure is a result
                 why = f"{type(error).__name__}: {str(error)[:200]}"
             counts["right" if why is None else why if why == "skipped" else "wrong"] += 1

@@ -1,0 +1,16 @@
+// Names for the sizes of a module that was traced at one shape, as rows of training have them:
+// "A, B = x.shape" in the place of numbers. Pure.
+//
+// Every size of an input or weight, and of a convolution's result, becomes a symbol; another size
+// of the same value is the same symbol, or the product of two neighbouring ones. So the graph
+// computes what it did at the shape that was traced, and nothing is known of others.
+#pragma once
+
+#include "davinci/import/traced_module.h"
+
+namespace davinci::import {
+
+// A module that has symbols already stays as it is.
+TracedModule WithNamedSizes(TracedModule module);
+
+}  // namespace davinci::import
