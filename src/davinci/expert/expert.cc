@@ -112,7 +112,8 @@ Result<ExpertTask> Expert::Import(const nlohmann::json& traced, const task::Task
   ExpertTask imported;
   DAVINCI_ASSIGN_OR_RETURN(
       imported.imported,
-      import::ImportGraph(sizes == OwnSizes::kNamed ? import::WithNamedSizes(module) : module, name));
+      import::ImportGraph(sizes == OwnSizes::kNamed ? import::WithNamedSizes(module) : module,
+                          name));
   imported.kept = module.kept;
   const auto further = traced.find("shapes");
   const size_t count = further != traced.end() && further->is_array() ? further->size() : 0;
