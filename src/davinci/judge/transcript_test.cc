@@ -9,6 +9,7 @@
 #include "davinci/base/clock.h"
 #include "davinci/base/files.h"
 #include "davinci/base/rng.h"
+#include "davinci/judge/machine/quiet_process.h"
 #include "davinci/judge/transcribed_process.h"
 #include "davinci/worker/protocol.h"
 
@@ -97,47 +98,20 @@ TEST(Transcript, FoldersGoByNames) {
 }
 
 // A process of which only two things are asked.
-class TwoAnswers final : public worker::Process {
+class TwoAnswers final : public QuietProcess {
  public:
   Result<json> AwaitReady(double) override { return json("up"); }
   Result<Reply> Await(double, const worker::BuildHandler& build) override {
     return Reply{build({{"source", "x"}}), {}, {}};
   }
-  void set_spin(double) override {}
-  Status SendFrame(std::string_view, std::span<const int>) override { return Status::Ok(); }
   Status Wait(double) override { return DeadlineExceeded("late"); }
-  bool SpinUntilReadable(double) override { return false; }
-  size_t WaitingBytes() override { return 0; }
   Result<worker::Message> Receive(double) override {
     worker::Message message;
     message.done = std::string("D\x00\xff", 3);
     return message;
   }
-  pid_t pid() const override { return 7; }
-  Status Freeze() override { return Status::Ok(); }
-  Status Thaw() override { return Status::Ok(); }
-  int64_t CpuNs() const override { return 5; }
   worker::CoreTimes ReadCoreTimes() const override { return {1, 2, 3, 4, {{9, 8, 7}}}; }
-  int64_t OwnCoreWaitNs() const override { return 0; }
-  int64_t ResidentBytes() const override { return 0; }
-  int NumThreads() const override { return 0; }
-  int Core() const override { return 0; }
-  std::vector<pid_t> OtherProcesses() const override { return {}; }
-  int NumSeccompFilters() const override { return 0; }
-  std::vector<std::string> MappedLibraries() const override { return {}; }
-  Status ReadMemory(uint64_t, void*, size_t) const override { return Status::Ok(); }
-  Status ReadPieces(std::span<const uint64_t>, size_t, char*) const override {
-    return Status::Ok();
-  }
-  bool FillPieces(std::span<const uint64_t>, size_t, char) const override { return true; }
-  bool SharesMemory(Ranges) const override { return false; }
-  int64_t UnwrittenPages(Ranges) const override { return 0; }
-  void Kill() override {}
-  std::optional<worker::Death> WaitForDeath(double) override { return std::nullopt; }
   std::string OutputTail() override { return "\xff!"; }
-  int64_t OutputBytes() const override { return 2; }
-  void SetMemoryLimit(int64_t) override {}
-  bool exceeded_memory() const override { return false; }
 };
 
 // Asks a process everything that is more than a number; what it heard.
