@@ -64,7 +64,7 @@ double AllowedArming(const std::vector<TimedPair>& pairs, const Waking& waking,
 
 void ChargeArming(Trial& trial) {
   const std::vector<TimedPair>& pairs = trial.pairs.record;
-  const Waking& waking = trial.arming.waking;
+  const Waking& waking = trial.waking;
   std::vector<double> own;
   for (const TimedPair& pair : pairs) own.push_back(RecordSeconds(trial.costs, pair.candidate));
   const double wall = UsualArmExcess(pairs, &Arming::wall_ns, 0) - waking.wall_seconds;
@@ -75,19 +75,19 @@ void ChargeArming(Trial& trial) {
   // Other threads are charged for what exceeds the allowance alone: a busy machine lets them spin,
   // or stop late.
   const double free = kFreeArmSeconds + kFreeArmShare * stats::Median(own);
-  trial.arming.seconds =
-      std::max({0.0, spent - free, ArmExcess(pairs, &Arming::answered_ns) - allowed,
-                ArmExcess(pairs, &Arming::stopped_ns) - kLateStop * allowed});
-  trial.arming.doubt = std::max(0.0, wall - free - trial.arming.seconds);
+  stats::Charges& charges = trial.charges.record;
+  charges.arming = std::max({0.0, spent - free, ArmExcess(pairs, &Arming::answered_ns) - allowed,
+                             ArmExcess(pairs, &Arming::stopped_ns) - kLateStop * allowed});
+  charges.arming_doubt = std::max(0.0, wall - free - charges.arming);
 }
 
 std::optional<Failure> CheckArming(Trial& trial, double call_seconds) {
   const double most = ArmExcess(trial.pairs.record, &Arming::answered_ns);
   trial.report.evidence.clocks.value().arm_excess_ms = 1e3 * most;
-  trial.report.evidence.clocks.value().arm_charged_ms = 1e3 * trial.arming.seconds;
+  trial.report.evidence.clocks.value().arm_charged_ms = 1e3 * trial.charges.record.arming;
   // A busy machine stops threads late; one that is in the kernel works until then.
   const double stopped = ArmExcess(trial.pairs.record, &Arming::stopped_ns);
-  const double allowed = AllowedArming(trial.pairs.record, trial.arming.waking, call_seconds);
+  const double allowed = AllowedArming(trial.pairs.record, trial.waking, call_seconds);
   // On cpu all of it is charged, and what gains nothing need not be refused.
   if (trial.job.target == Target::kCpu || (most <= allowed && stopped <= kLateStop * allowed))
     return std::nullopt;

@@ -12,7 +12,7 @@
 
 namespace davinci::judge {
 
-// cpu: sets what every call of the candidate is charged, and the doubt about it.
+// cpu: sets the charge for arming, and the doubt about it.
 void ChargeArming(Trial& trial);
 
 // `call_seconds`: of a median call of the candidate.

@@ -44,8 +44,8 @@ TEST_F(ArmingExcessTest, ArmingAsLongAsTheBaselineCostsNothing) {
   Trial trial(context_, on_cpu_, protocol_);
   Measure(&trial, 0);
   ChargeArming(trial);
-  EXPECT_EQ(trial.arming.seconds, 0);
-  EXPECT_EQ(trial.arming.doubt, 0);
+  EXPECT_EQ(trial.charges.record.arming, 0);
+  EXPECT_EQ(trial.charges.record.arming_doubt, 0);
 }
 
 TEST_F(ArmingExcessTest, WorkWhileArmingIsChargedButForAFreePart) {
@@ -53,15 +53,15 @@ TEST_F(ArmingExcessTest, WorkWhileArmingIsChargedButForAFreePart) {
   Measure(&trial, 500'000);
   ChargeArming(trial);
   // 30 µs and 2 % of a call are free.
-  EXPECT_NEAR(trial.arming.seconds, 5e-4 - 3e-5 - 0.02 * 1e-3, 1e-9);
+  EXPECT_NEAR(trial.charges.record.arming, 5e-4 - 3e-5 - 0.02 * 1e-3, 1e-9);
 }
 
 TEST_F(ArmingExcessTest, WakingMoreThreadsExcusesWhatItCosts) {
   Trial trial(context_, on_cpu_, protocol_);
   Measure(&trial, 500'000);
-  trial.arming.waking = {5e-4, 5e-4, 5e-4};
+  trial.waking = {5e-4, 5e-4, 5e-4};
   ChargeArming(trial);
-  EXPECT_EQ(trial.arming.seconds, 0);
+  EXPECT_EQ(trial.charges.record.arming, 0);
 }
 
 TEST_F(ArmingExcessTest, OnADeviceTheSameIsRefused) {

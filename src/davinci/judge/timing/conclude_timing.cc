@@ -9,6 +9,7 @@
 #include "davinci/data/shown_interval.h"
 #include "davinci/judge/timing/host_load.h"
 #include "davinci/judge/timing/window_times.h"
+#include "davinci/stats/charges.h"
 #include "davinci/stats/paired_ratio.h"
 #include "davinci/stats/stopping_criterion.h"
 #include "davinci/stats/summary.h"
@@ -47,9 +48,9 @@ void RecordClocks(Trial& trial, const std::vector<stats::PairedSample>& samples,
   ClockTimes record = SummariseClock(trial.job.baseline, samples, ratio);
   if (trial.job.target == Target::kCuda) {
     trial.report.evaluation.device = record;
-    const std::vector<stats::PairedSample> latencies =
-        WindowSamples(trial.pairs, trial.windows, trial.pairs.latency, trial.windows.from_idle,
-                      trial.charges.latency);
+    std::vector<stats::PairedSample> latencies =
+        WindowSamples(trial.pairs, trial.windows, trial.pairs.latency, trial.windows.from_idle);
+    stats::Charge(trial.charges.latency, &latencies);
     stats::PairedRatioOptions of_latency = options;
     of_latency.between_process_seconds = kBetweenProcessSecondsOfLatency;
     if (const auto latency = stats::ComputePairedRatio(latencies, of_latency); latency.ok())
@@ -82,25 +83,14 @@ void ConcludeTiming(Trial& trial, const stats::StoppingOptions& options, const T
     ratio = stats::AtAverage(ratio, uneven->ratio, options.ratio.band);
   }
   if (trial.job.target == Target::kCpu) ratio = WithinLoad(trial, ratio, options.ratio);
-  if (trial.arming.doubt > 0)
-    ratio = stats::WithCostlierCalls(ratio, median_seconds, trial.arming.doubt, options.ratio.band);
-  if (trial.arming.seconds > 0) {
-    ratio =
-        stats::WithDoubtfulCharge(ratio, median_seconds, trial.arming.seconds, options.ratio.band);
+  const stats::Charges& charges = trial.charges.record;
+  ratio = stats::WithDoubtOf(charges, ratio, median_seconds, options.ratio.band);
+  if (charges.arming > 0)
     trial.report.evaluation.AddLabel(Label::kWorkBetweenCalls,
-                                     {fmt::format("{:.3f}", 1e3 * trial.arming.seconds)});
-  }
-  if (trial.charges.host_pace.ratio_log_sd > 0)
-    ratio = stats::WithError(ratio, trial.charges.host_pace.ratio_log_sd, options.ratio.band);
-  if (trial.charges.host_pace.with_one_pace != 1)
-    ratio = stats::WithDoubt(ratio, trial.charges.host_pace.with_one_pace, options.ratio.band);
-  if (trial.charges.record > 0) {
-    // A call alone varies by some microseconds, so an honest kernel may be charged.
-    ratio =
-        stats::WithDoubtfulCharge(ratio, median_seconds, trial.charges.record, options.ratio.band);
+                                     {fmt::format("{:.3f}", 1e3 * charges.arming)});
+  if (charges.windows > 0)
     trial.report.evaluation.AddLabel(Label::kChargedWindows,
-                                     {fmt::format("{:.3f}", 1e3 * trial.charges.record)});
-  }
+                                     {fmt::format("{:.3f}", 1e3 * charges.windows)});
   RecordClocks(trial, phase.samples, ratio, options.ratio);
   if (const int64_t pages = trial.pairs.record.back().candidate.unwritten_pages; pages > kFewPages)
     trial.report.evaluation.AddLabel(Label::kUnwrittenPages, {std::to_string(pages)});

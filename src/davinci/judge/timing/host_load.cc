@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "davinci/judge/timing/call_clock.h"
+#include "davinci/stats/charges.h"
 #include "davinci/stats/paired_ratio.h"
 #include "davinci/stats/summary.h"
 
@@ -66,7 +67,7 @@ std::vector<stats::PairedSample> HostSamples(Trial& trial) {
     if (IsUndisturbed(trial.costs, pair.baseline))
       calls.baseline.push_back(RecordSeconds(trial.costs, pair.baseline));
     if (IsUndisturbed(trial.costs, pair.candidate))
-      calls.candidate.push_back(RecordSeconds(trial.costs, pair.candidate) + trial.arming.seconds);
+      calls.candidate.push_back(RecordSeconds(trial.costs, pair.candidate));
   }
   size_t of_baseline = 0;
   size_t of_candidate = 0;
@@ -82,8 +83,7 @@ std::vector<stats::PairedSample> HostSamples(Trial& trial) {
   if (!trial.costs.undisturbed || usable == trial.pairs.record.size()) {
     for (const TimedPair& pair : trial.pairs.record)
       samples.push_back({RecordSeconds(trial.costs, pair.baseline),
-                         RecordSeconds(trial.costs, pair.candidate) + trial.arming.seconds,
-                         pair.launch});
+                         RecordSeconds(trial.costs, pair.candidate), pair.launch});
     return samples;
   }
   // Those of the side that has more are taken evenly, so that both run through the same minutes.
@@ -104,13 +104,12 @@ stats::PairedRatio WithinLoad(Trial& trial, const stats::PairedRatio& ratio,
   std::vector<stats::PairedSample> fast;
   for (const TimedPair& pair : trial.pairs.record) {
     slow.push_back({LeastSeconds(trial.costs, trial.context.threads, pair.baseline),
-                    RecordSeconds(trial.costs, pair.candidate) + trial.arming.seconds,
-                    pair.launch});
-    fast.push_back(
-        {RecordSeconds(trial.costs, pair.baseline),
-         LeastSeconds(trial.costs, trial.context.threads, pair.candidate) + trial.arming.seconds,
-         pair.launch});
+                    RecordSeconds(trial.costs, pair.candidate), pair.launch});
+    fast.push_back({RecordSeconds(trial.costs, pair.baseline),
+                    LeastSeconds(trial.costs, trial.context.threads, pair.candidate), pair.launch});
   }
+  stats::Charge(trial.charges.record, &slow);
+  stats::Charge(trial.charges.record, &fast);
   const auto low = stats::ComputePairedRatio(slow, options);
   const auto high = stats::ComputePairedRatio(fast, options);
   if (!low.ok() || !high.ok()) return ratio;

@@ -26,7 +26,7 @@ namespace davinci::judge {
 void LearnWaits(Trial& trial);
 // The time that a call took at least, where others disturbed it. `threads`: of the candidate.
 double LeastSeconds(const CallCosts& costs, int threads, const CallResult& call);
-// Samples of record on cpu.
+// Samples of record on cpu, as measured.
 std::vector<stats::PairedSample> HostSamples(Trial& trial);
 // `ratio` with an interval that holds both extremes, where calls were disturbed.
 stats::PairedRatio WithinLoad(Trial& trial, const stats::PairedRatio& ratio,

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "davinci/judge/timing/samples.h"
 #include "davinci/judge/timing/scripted_trial.h"
 
 namespace davinci::judge {
@@ -210,6 +211,21 @@ TEST(MeasureTime, OnABusyMachineTheIntervalHoldsBothExtremes) {
   EXPECT_GT(scripted.speedup().high, 0.95);  // … or other programs'
 }
 
+TEST(MeasureTime, OnABusyMachineChargesCountAtBothExtremes) {
+  ScriptedTrial scripted(Target::kCpu);
+  scripted.script.candidate.call = 500;
+  scripted.script.candidate.arm = 520;
+  for (ScriptedSide* side : {&scripted.script.baseline, &scripted.script.candidate}) {
+    side->core_wait = 500;
+    side->waiting_of_six = 6;
+  }
+  ASSERT_TRUE(*scripted.Measure());
+  EXPECT_FALSE(scripted.trial().costs.undisturbed);
+  EXPECT_LT(scripted.speedup().low, 0.75);  // 1000 / (500 + 500 + 460)
+  // 1500 / (500 + 460), and to where nothing is charged.
+  EXPECT_LT(scripted.speedup().high, 3);
+}
+
 TEST(MeasureTime, ACallWithMuchWorkWhileStoppedEndsItAtOnce) {
   ScriptedTrial scripted(Target::kCpu);
   scripted.script.candidate.while_stopped = 25'000;
@@ -223,9 +239,10 @@ TEST(MeasureTime, ADoubtfulChargeForArmingReachesToWhereNothingIsCharged) {
   scripted.script.candidate.call = 500;
   scripted.script.candidate.arm = 520;
   ASSERT_TRUE(*scripted.Measure());
-  EXPECT_NEAR(scripted.trial().arming.seconds, (500 - 30 - 10) * kUs, 5 * kUs);
+  EXPECT_NEAR(scripted.trial().charges.record.arming, (500 - 30 - 10) * kUs, 5 * kUs);
   EXPECT_GT(scripted.speedup().high, 1.9);
   EXPECT_LT(scripted.speedup().low, 1.05);
+  EXPECT_NEAR(OnAverage(scripted.trial()).candidate_seconds, (500 + 460) * kUs, 10 * kUs);
 }
 
 TEST(MeasureTime, ADeviceThatIsBusyAfterDoneIsChargedToLatencyToo) {
@@ -291,7 +308,7 @@ TEST(MeasureTime, InWindowsOfOneCallBothSidesGetTheTimeOfTheirHosts) {
   scripted.script.baseline.host = 500;
   scripted.script.candidate.host = 300;
   ASSERT_TRUE(*scripted.Measure());
-  const stats::HostPace& pace = scripted.trial().charges.host_pace;
+  const stats::HostPace& pace = scripted.trial().charges.record.host_pace;
   EXPECT_NEAR(pace.baseline_seconds, (500 - 30 - 40) * kUs, 5 * kUs);
   EXPECT_NEAR(pace.candidate_seconds, (300 - 30 - 40) * kUs, 5 * kUs);
   EXPECT_NEAR(scripted.speedup().median, 472. / 272, 0.05);
@@ -303,7 +320,7 @@ TEST(MeasureTime, ADoubtfulChargeReachesToWhereNothingIsCharged) {
   scripted.script.candidate.call = 20;
   scripted.script.candidate.alone_more = 20;
   ASSERT_TRUE(*scripted.Measure());
-  EXPECT_NEAR(scripted.trial().charges.record, 20 * kUs, kUs);
+  EXPECT_NEAR(scripted.trial().charges.record.windows, 20 * kUs, kUs);
   EXPECT_GT(scripted.speedup().high, 1.85);
   EXPECT_GE(scripted.trial().pairs.alone.size(), 45u);  // that decide it
 }

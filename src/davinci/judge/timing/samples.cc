@@ -6,6 +6,7 @@
 #include "davinci/judge/timing/arming_excess.h"
 #include "davinci/judge/timing/host_load.h"
 #include "davinci/judge/timing/window_times.h"
+#include "davinci/stats/charges.h"
 #include "davinci/stats/paired_ratio.h"
 #include "davinci/stats/summary.h"
 
@@ -22,21 +23,23 @@ constexpr int64_t kMaxOverheadNs = 2'000'000;
 }  // namespace
 
 Average OnAverage(const Trial& trial) {
+  std::vector<stats::PairedSample> samples;
+  if (trial.job.target == Target::kCuda) {
+    samples =
+        WindowSamples(trial.pairs, trial.windows, trial.pairs.record, trial.windows.full_queue);
+  } else {
+    for (const auto* pairs : {&trial.pairs.record, &trial.pairs.stress})
+      for (const TimedPair& pair : *pairs)
+        samples.push_back({LeastSeconds(trial.costs, trial.context.threads, pair.baseline),
+                           LeastSeconds(trial.costs, trial.context.threads, pair.candidate)});
+  }
+  stats::Charge(trial.charges.record, &samples);
   std::vector<double> baseline;
   std::vector<double> candidate;
-  if (trial.job.target == Target::kCuda)
-    for (const stats::PairedSample& sample :
-         SamplesOfRecord(trial.pairs, trial.windows, trial.charges)) {
-      baseline.push_back(sample.baseline_seconds);
-      candidate.push_back(sample.candidate_seconds);
-    }
-  for (const auto* pairs : {&trial.pairs.record, &trial.pairs.stress})
-    for (const TimedPair& pair : *pairs) {
-      if (trial.job.target == Target::kCuda) break;
-      baseline.push_back(LeastSeconds(trial.costs, trial.context.threads, pair.baseline));
-      candidate.push_back(LeastSeconds(trial.costs, trial.context.threads, pair.candidate) +
-                          trial.arming.seconds);
-    }
+  for (const stats::PairedSample& sample : samples) {
+    baseline.push_back(sample.baseline_seconds);
+    candidate.push_back(sample.candidate_seconds);
+  }
   // As many on either side: means compare as sums do.
   const auto without_worst = [](const std::vector<double>& v) {
     return stats::Mean(v) - *std::max_element(v.begin(), v.end()) / static_cast<double>(v.size());
@@ -65,12 +68,17 @@ std::vector<stats::PairedSample> LearnSamples(Trial& trial) {
   trial.costs.tail_cpu_ns = static_cast<int64_t>(stats::Percentile(tails, 0.9));
   trial.costs.overhead_ns = std::clamp(static_cast<int64_t>(stats::Percentile(overheads, 0.1)),
                                        int64_t{0}, kMaxOverheadNs);
+  std::vector<stats::PairedSample> samples;
   if (trial.job.target == Target::kCuda) {
     ChargeWindows(trial);
-    return SamplesOfRecord(trial.pairs, trial.windows, trial.charges);
+    samples =
+        WindowSamples(trial.pairs, trial.windows, trial.pairs.record, trial.windows.full_queue);
+  } else {
+    ChargeArming(trial);
+    samples = HostSamples(trial);
   }
-  ChargeArming(trial);
-  return HostSamples(trial);
+  stats::Charge(trial.charges.record, &samples);
+  return samples;
 }
 
 }  // namespace davinci::judge

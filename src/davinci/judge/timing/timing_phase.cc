@@ -176,7 +176,8 @@ Result<bool> Phase::Look(TimingPhase* phase) {
   const double on_record =
       spent_.Seconds() - reweighing_.total_seconds() - stress_.total_seconds() - off_record_;
   DAVINCI_ASSIGN_OR_RETURN(phase->decision, criterion_.Look(phase->samples, on_record));
-  const bool is_settled = is_confirmed_ || !(trial_.charges.record > 0 || trial_.charges.in_doubt);
+  const bool is_settled =
+      is_confirmed_ || !(trial_.charges.record.windows > 0 || trial_.charges.in_doubt);
   if (!phase->decision.stop() || is_settled) return true;
   is_confirmed_ = true;
   const Stopwatch confirming;

@@ -18,7 +18,7 @@ constexpr int kMostThreads = 512;
 }  // namespace
 
 Status MeasureWaking(Trial& trial) {
-  trial.arming.waking = {};
+  trial.waking = {};
   Runner& baseline = *trial.session->baseline.runner;
   const int more = std::min(
       trial.candidate.timed.runner->process().NumThreads() - baseline.process().NumThreads(),
@@ -45,9 +45,9 @@ Status MeasureWaking(Trial& trial) {
     return std::max(0.0, stats::Percentile(seconds[1], 0.25) - stats::Percentile(seconds[0], 0.25) +
                              kNoise * stats::MedianStandardError(seconds[1]));
   };
-  trial.arming.waking = {cost(cpu), cost(main_cpu), cost(wall)};
-  trial.report.evidence.waking = {more, 1e3 * trial.arming.waking.cpu_seconds,
-                                  1e3 * trial.arming.waking.wall_seconds};
+  trial.waking = {cost(cpu), cost(main_cpu), cost(wall)};
+  trial.report.evidence.waking = {more, 1e3 * trial.waking.cpu_seconds,
+                                  1e3 * trial.waking.wall_seconds};
   return Status::Ok();
 }
 

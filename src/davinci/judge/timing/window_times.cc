@@ -70,23 +70,15 @@ double AfterDone(const TimedPairs& pairs, const WindowPlan& plan, const std::vec
 
 std::vector<stats::PairedSample> WindowSamples(const TimedPairs& pairs, const WindowPlan& plan,
                                                const std::vector<TimedPair>& of,
-                                               const WindowKind& kind, double to_candidate,
-                                               double to_baseline) {
+                                               const WindowKind& kind) {
   const std::vector<double> candidate = WindowSeconds(pairs, plan, of, kind, Side::kCandidate);
   const std::vector<double> baseline = WindowSeconds(pairs, plan, of, kind, Side::kBaseline);
   // From an idle queue events show what the host does between them, too.
   const double events = kind.idle ? 0 : plan.between_events_seconds;
   std::vector<stats::PairedSample> samples;
   for (size_t i = 0; i < candidate.size(); ++i)
-    samples.push_back({baseline[i] + events + to_baseline, candidate[i] + events + to_candidate});
+    samples.push_back({baseline[i] + events, candidate[i] + events});
   return samples;
-}
-
-std::vector<stats::PairedSample> SamplesOfRecord(const TimedPairs& pairs, const WindowPlan& plan,
-                                                 const WindowCharges& charges) {
-  return WindowSamples(pairs, plan, pairs.record, plan.full_queue,
-                       charges.record + charges.host_pace.candidate_seconds,
-                       charges.host_pace.baseline_seconds);
 }
 
 void ChargeWindows(Trial& trial) {
@@ -112,17 +104,18 @@ void ChargeWindows(Trial& trial) {
       (empty(trial.pairs.record) - empty(trial.pairs.alone)) / trial.windows.full_queue.calls;
   const std::vector<double> own = WindowSeconds(trial.pairs, trial.windows, trial.pairs.record,
                                                 trial.windows.full_queue, Side::kCandidate);
-  trial.charges.host_pace =
+  trial.charges.record.host_pace =
       own.empty() ? stats::HostPace() : stats::HostPaceSeconds(stats::Median(own), bounds);
   const double first = FirstCallSeconds(trial.pairs, trial.windows);
   for (auto* latency : {&bounds.latency, &bounds.usual_latency})  // they are bounds here
     for (double& seconds : *latency) seconds += first / trial.windows.from_idle.calls;
-  trial.charges.record = own.empty() ? 0 : stats::ChargedSeconds(stats::Median(own), bounds);
+  trial.charges.record.windows =
+      own.empty() ? 0 : stats::ChargedSeconds(stats::Median(own), bounds);
   trial.charges.in_doubt = !own.empty() && stats::ChargeIsInDoubt(stats::Median(own), bounds);
   const double after =
       AfterDone(trial.pairs, trial.windows, trial.pairs.record, trial.windows.full_queue);
-  trial.charges.record = std::max(trial.charges.record, after);
-  trial.charges.latency =
+  trial.charges.record.windows = std::max(trial.charges.record.windows, after);
+  trial.charges.latency.windows =
       AfterDone(trial.pairs, trial.windows, trial.pairs.latency, trial.windows.from_idle);
   const auto middles = [](const std::vector<double>& candidate,
                           const std::vector<double>& baseline) {
@@ -141,10 +134,10 @@ void ChargeWindows(Trial& trial) {
   windows.between_events_ms = 1e3 * trial.windows.between_events_seconds;
   windows.full_queue_ms = middles(own, usual);
   windows.alone_ms = middles(bounds.alone, bounds.usual_alone);
-  windows.after_done_ms = {1e3 * after, 1e3 * trial.charges.latency};
-  windows.charged_ms = 1e3 * trial.charges.record;
-  windows.host_ms = {1e3 * trial.charges.host_pace.candidate_seconds,
-                     1e3 * trial.charges.host_pace.baseline_seconds};
+  windows.after_done_ms = {1e3 * after, 1e3 * trial.charges.latency.windows};
+  windows.charged_ms = 1e3 * trial.charges.record.windows;
+  windows.host_ms = {1e3 * trial.charges.record.host_pace.candidate_seconds,
+                     1e3 * trial.charges.record.host_pace.baseline_seconds};
   windows.not_held = trial.pairs.record.size() - own.size();
   windows.own_cores = HasTimingCores(trial);
   windows.pairs = trial.windows.num_pairs;

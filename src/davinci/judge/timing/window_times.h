@@ -10,14 +10,10 @@
 
 namespace davinci::judge {
 
-// Samples of the windows `of`, all of which are of one kind.
+// Samples of the windows `of`, all of which are of one kind, as measured.
 std::vector<stats::PairedSample> WindowSamples(const TimedPairs& pairs, const WindowPlan& plan,
                                                const std::vector<TimedPair>& of,
-                                               const WindowKind& kind, double to_candidate = 0,
-                                               double to_baseline = 0);
-// In a full queue, with what is charged and the hosts' pace.
-std::vector<stats::PairedSample> SamplesOfRecord(const TimedPairs& pairs, const WindowPlan& plan,
-                                                 const WindowCharges& charges);
+                                               const WindowKind& kind);
 // What the candidate is charged for, with its evidence.
 void ChargeWindows(Trial& trial);
 

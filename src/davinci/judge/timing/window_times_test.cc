@@ -40,16 +40,6 @@ TEST_F(WindowTimesTest, ACallIsItsShareOfWhatAnEmptyWindowLeaves) {
   EXPECT_NEAR(samples[0].candidate_seconds, 2.5e-5 + 2e-6, 1e-12);
 }
 
-TEST_F(WindowTimesTest, ChargesAndTheHostsPaceCountInSamplesOfRecord) {
-  WindowCharges charges;
-  charges.record = 3e-6;
-  charges.host_pace.candidate_seconds = 1e-6;
-  charges.host_pace.baseline_seconds = 4e-6;
-  const auto samples = SamplesOfRecord(pairs_, plan_, charges);
-  EXPECT_NEAR(samples[0].baseline_seconds, 5e-5 + 2e-6 + 4e-6, 1e-12);
-  EXPECT_NEAR(samples[0].candidate_seconds, 2.5e-5 + 2e-6 + 3e-6 + 1e-6, 1e-12);
-}
-
 TEST_F(WindowTimesTest, APairWhoseWindowBeganEarlyIsLeftOut) {
   pairs_.record.push_back(Windows(50'000, 1'000));
   EXPECT_EQ(WindowSamples(pairs_, plan_, pairs_.record, plan_.full_queue).size(), 5U);

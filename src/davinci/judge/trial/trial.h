@@ -27,7 +27,7 @@
 #include "davinci/judge/roles/prewarmed_runner.h"
 #include "davinci/judge/roles/session.h"
 #include "davinci/judge/trial/timed_pairs.h"
-#include "davinci/stats/window_time.h"
+#include "davinci/stats/charges.h"
 #include "davinci/task/task.h"
 
 namespace davinci::judge {
@@ -104,14 +104,6 @@ struct WindowPlan {
   double between_events_seconds = 0;
 };
 
-// Seconds added to the calls of windows.
-struct WindowCharges {
-  double record = 0;          // every call of the candidate
-  double latency = 0;         // … from an idle queue
-  bool in_doubt = false;      // stats::ChargeIsInDoubt()
-  stats::HostPace host_pace;  // every call where a window holds one
-};
-
 // What calls cost that is not theirs, learnt from pairs.
 struct CallCosts {
   int64_t overhead_ns = 0;
@@ -127,11 +119,11 @@ struct Waking {
   double main_cpu_seconds = 0;
   double wall_seconds = 0;  // until all of them stood
 };
-// Charge for arming that takes longer than the baseline's (arming_excess.h).
-struct ArmingCharge {
-  Waking waking;
-  double seconds = 0;  // added to every call of the candidate
-  double doubt = 0;    // … and so many more, if noise hid them
+// Learnt from pairs: arming_excess.h on cpu, window_times.h on cuda.
+struct LearntCharges {
+  stats::Charges record;
+  stats::Charges latency;  // of calls from an idle queue
+  bool in_doubt = false;   // stats::ChargeIsInDoubt()
 };
 
 struct TimeSpent {
@@ -176,11 +168,11 @@ struct Trial {
   WeightChanges weights;
   Launches launches;
   TimeSpent timing;
-  TimedPairs pairs;       // of the last phase (timing_phase.h)
-  CallCosts costs;        // learnt from pairs
-  ArmingCharge arming;    // cpu; cuda refuses
-  WindowPlan windows;     // cuda
-  WindowCharges charges;  // cuda
+  TimedPairs pairs;  // of the last phase (timing_phase.h)
+  CallCosts costs;   // learnt from pairs
+  Waking waking;
+  WindowPlan windows;  // cuda
+  LearntCharges charges;
   CompileOnlyState compile_only;
   nlohmann::json admission;  // of the task, once known
   Report report;
