@@ -117,11 +117,11 @@ std::vector<size_t> NotLent(const std::vector<OutputTensor>& outputs, const Vari
   return own;
 }
 
-json SettleRequest(Trial& trial, const Timed& timed, const VariantFacts& facts, const json& layout,
-                   const std::vector<OutputTensor>& outputs) {
+json SettleRequest(Trial& trial, const Timed& timed, const json& layout,
+                   const std::vector<size_t>& own) {
   json request = {{"op", "settle"}, {"outputs", layout}};
   if (timed.side == Side::kCandidate && !trial.candidate.shares_outputs)
-    request["overwrite"] = {{"seed", trial.secret.Next() >> 1}, {"which", NotLent(outputs, facts)}};
+    request["overwrite"] = {{"seed", trial.secret.Next() >> 1}, {"which", own}};
   return request;
 }
 
@@ -146,8 +146,8 @@ Result<std::optional<Failure>> CollectOutputs(Trial& trial, Timed* timed, CallRe
   std::optional<Failure> failure = LocateOutputs(trial, *timed, call, variant, layout);
   if (failure || trial.job.target == Target::kCpu) return failure;
   const VariantFacts& facts = trial.session->facts[static_cast<size_t>(variant)].value();
-  const auto settled =
-      trial.session->oracle->Ask(SettleRequest(trial, *timed, facts, *layout, call->outputs));
+  const auto settled = trial.session->oracle->Ask(
+      SettleRequest(trial, *timed, *layout, NotLent(call->outputs, facts)));
   if (!settled.ok()) return UnreadableOutput(*trial.session, settled.status());
   return failure;
 }

@@ -52,6 +52,17 @@ const Timing kTimings[] = {
      1000. / (500 + 500 - 30 - 10),
      false,
      {Label::kWorkBetweenCalls}},
+    // As where another process works for it.
+    {"cpu_waits_while_armed",
+     Target::kCpu,
+     [](Script& s) {
+       s.candidate.call = 500;
+       s.candidate.arm = 520;
+       s.candidate.arm_cpu = 0.01;
+     },
+     1000. / (500 + 500 - 30 - 10),
+     false,
+     {Label::kWorkBetweenCalls}},
     {"cpu_works_after_done", Target::kCpu,
      [](Script& s) {
        s.candidate.call = 500;
@@ -161,6 +172,8 @@ const Refusal kRefusals[] = {
      Rule::kClockAgreement},
     {"cpu_works_while_stopped", Target::kCpu, [](Script& s) { s.candidate.while_stopped = 500; },
      Rule::kWorkOutsideWindow},
+    {"cpu_shares_memory_of_outputs", Target::kCpu,
+     [](Script& s) { s.candidate.shares_memory = true; }, Rule::kSharedOutput},
     {"cpu_wrong_in_a_timed_call", Target::kCpu, [](Script& s) { s.right = false; }, std::nullopt},
 
     {"cuda_reply_of_another_size", Target::kCuda, [](Script& s) { s.candidate.left_out = 1; },
@@ -169,6 +182,8 @@ const Refusal kRefusals[] = {
      Rule::kClockAgreement},
     {"cuda_works_while_stopped", Target::kCuda, [](Script& s) { s.candidate.while_stopped = 500; },
      Rule::kWorkOutsideWindow},
+    {"cuda_no_memory_behind_outputs", Target::kCuda,
+     [](Script& s) { s.candidate.has_memory = false; }, Rule::kUnreadableOutput},
     {"cuda_wrong_in_a_timed_call", Target::kCuda, [](Script& s) { s.right = false; }, std::nullopt},
     {"cuda_leaves_buffers_unfilled", Target::kCuda, [](Script& s) { s.candidate.fills = false; },
      Rule::kFlushLeftOut},

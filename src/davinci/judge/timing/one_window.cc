@@ -103,8 +103,7 @@ Result<CallResult> FinishWindow(Trial& trial, Timed* timed, const WindowKind& ki
                             : trial.secret.Next() >> 1;
   DAVINCI_ASSIGN_OR_RETURN(call, CallWindow(trial, timed, kind, seed));
   call.seed = seed;
-  call.arming = {std::min(armed.cpu_ns, armed.wall_ns), std::min(armed.cpu_ns, armed.stopped_ns),
-                 armed.main_cpu_ns, std::max(armed.stopped_ns - armed.others_ns, int64_t{0})};
+  call.arming = ArmingOf(armed);
   return call;
 }
 
@@ -126,7 +125,7 @@ Result<bool> LookAtWindow(Trial& trial, Timed* timed, const WindowKind& kind, Ca
   const VariantFacts& facts = trial.session->facts[0].value();
   const Spent spent(&trial.timing.by_purpose["look"]);
   json all = json::array();
-  json which = json::array();
+  std::vector<size_t> which;
   for (const Returned& returned : call->returned) {
     CallResult one;
     one.structure = returned.structure;
@@ -138,23 +137,16 @@ Result<bool> LookAtWindow(Trial& trial, Timed* timed, const WindowKind& kind, Ca
     for (const json& output : layout) all.push_back(output);
     layouts->push_back(std::move(layout));
   }
-  json settle = {{"op", "settle"}, {"outputs", std::move(all)}};
-  if (timed->side == Side::kCandidate && !trial.candidate.shares_outputs)
-    settle["overwrite"] = {{"seed", trial.secret.Next() >> 1}, {"which", std::move(which)}};
-  std::vector<json> requests = {std::move(settle)};
+  std::vector<json> requests = {SettleRequest(trial, *timed, all, which)};
   if (kind.flush)
     requests.push_back({{"op", "filled"},
                         {"seed", call->seed},
                         {"count", kind.calls},
                         {"secret", trial.secret.Next() >> 1}});
-  DAVINCI_ASSIGN_OR_RETURN(const auto answers, trial.session->oracle->AskAll(requests));
-  if (answers.ok.empty()) {
-    DAVINCI_ASSIGN_OR_RETURN(const auto failure, UnreadableOutput(*trial.session, answers.failure));
-    return FailInPair(trial, *timed, failure.value());
-  }
-  DAVINCI_RETURN_IF_ERROR(answers.failure);
-  call->settle_ns = Nanoseconds(answers.ok[0]);
-  if (!kind.flush || answers.ok[1].at("filled").get<bool>()) return true;
+  std::vector<json> answers;
+  DAVINCI_ASSIGN_OR_RETURN(const bool go_on, AskAfterCall(trial, *timed, requests, call, &answers));
+  if (!go_on) return false;
+  if (!kind.flush || answers[1].at("filled").get<bool>()) return true;
   return FailInPair(
       trial, *timed,
       Broken(Rule::kFlushLeftOut,
@@ -183,17 +175,10 @@ Result<bool> VerifyWindow(Trial& trial, const TimedPair& pair, const json (&layo
       trial.session->oracle->Ask({{"op", "verify_several"}, {"calls", std::move(calls)}}));
   if (auto failure = CheckOutside(trial, trial.candidate.timed)) return Verdict(trial, *failure);
   for (const json& found : verified.ok.at("calls")) {
-    std::optional<Failure> broken;
-    const json comparison = Verified(found, &broken);
-    if (broken) return Verdict(trial, *broken);
-    if (comparison.at("passed").get<bool>()) continue;
-    Failure failure = MismatchFailure(trial, comparison, "task", 0);
-    failure.message += " (a timed call: what is timed is what is checked)";
-    return Verdict(trial, std::move(failure));
+    DAVINCI_ASSIGN_OR_RETURN(const bool right, AcceptTimedCall(trial, found, "task"));
+    if (!right) return false;
   }
-  trial.weights.right_since = true;
-  if (auto failure = SharedOutput(trial.candidate)) return Verdict(trial, *failure);
-  return true;
+  return AcceptPair(trial);
 }
 
 }  // namespace davinci::judge

@@ -34,13 +34,16 @@ struct ScriptedSide {
   double noise = 0.01;     // of a call, at most, as a share
   double eighth_call = 0;  // instead, of every eighth
   double arm = 20;
+  double arm_cpu = 1;        // of that, as a share
   double after_done = 0;     // CPU time after DONE, before every thread has stopped
   double while_stopped = 0;  // CPU time before a call
   double claimed = 1;        // of a call's time, on the runner's own clock
   double core_wait = 0;      // for a core that others have, of those that wait
   int waiting_of_six = 5;    // … this many of every six
   int64_t unwritten_pages = 0;
-  size_t left_out = 0;  // pointers that short replies lack
+  size_t left_out = 0;         // pointers that short replies lack
+  bool shares_memory = false;  // of its outputs
+  bool has_memory = true;      // cuda: behind its outputs
   // The members below belong to windows.
   double dawdle = 0;       // in empty ones
   double alone_more = 0;   // of a call alone, beyond what it adds to a full queue
@@ -109,6 +112,9 @@ class ScriptedOracle final : public QuietProcess {
     device_->clock.Pass(20);
     if (request.at("op") != "several") return Reply{AnswerTo(request), {}, {}};
     nlohmann::json answers = nlohmann::json::array();
+    if (request.at("requests").at(0).at("op") == "settle" && !device_->last->has_memory) {
+      return Reply{{{"answers", answers}, {"error", {{"message", "cannot be opened"}}}}, {}, {}};
+    }
     for (const auto& one : request.at("requests")) answers.push_back(AnswerTo(one));
     return Reply{{{"answers", answers}}, {}, {}};
   }
@@ -162,7 +168,7 @@ class ScriptedRunner final : public QuietProcess {
     if (arms) window_ = request_.value("window", nlohmann::json());
     const double spent = (arms ? side_->arm : 5) * device_->clock.Noise(0.02);
     device_->clock.Pass(spent);
-    Work(spent);
+    Work(arms ? side_->arm_cpu * spent : spent);
     return Reply{nlohmann::json::object(), {}, {}};
   }
   Status Wait(double) override {
@@ -194,6 +200,7 @@ class ScriptedRunner final : public QuietProcess {
   int64_t CpuNs() const override { return cores_.ran_ns; }
   worker::CoreTimes ReadCoreTimes() const override { return cores_; }
   int64_t UnwrittenPages(Ranges) const override { return side_->unwritten_pages; }
+  bool SharesMemory(Ranges) const override { return side_->shares_memory; }
   Result<worker::Message> Receive(double) override {
     worker::Message message;
     const size_t count = window_.is_null() ? 1 : window_.at("calls").get<size_t>();

@@ -57,11 +57,7 @@ Result<bool> ArmBoth(Trial& trial, PairUnderWay* pair, const std::string& args) 
     if (at_once) answers[turn] = pair->order[turn]->runner->FinishFrozen(CallTimeout(trial));
     if (answers[turn].failure)
       return FailInPair(trial, *pair->order[turn], answers[turn].failure.value());
-    // Threads of a pool spin while they wait for work. Their CPU time counts up to the time that
-    // the step took, and no further.
-    const Answer& a = answers[turn];
-    pair->arming[turn] = {std::min(a.cpu_ns, a.wall_ns), std::min(a.cpu_ns, a.stopped_ns),
-                          a.main_cpu_ns, std::max(a.stopped_ns - a.others_ns, int64_t{0})};
+    pair->arming[turn] = ArmingOf(answers[turn]);
   }
   return true;
 }
@@ -101,7 +97,7 @@ Result<bool> LookOnDevice(Trial& trial, PairUnderWay* pair, int turn) {
   // One message: the first look at what has just been returned, and either the inputs for the other
   // or the comparison, with which the next pair's inputs are drawn.
   std::vector<json> requests = {
-      SettleRequest(trial, timed, trial.session->facts[0].value(), layout, call.outputs)};
+      SettleRequest(trial, timed, layout, NotLent(call.outputs, trial.session->facts[0].value()))};
   if (turn == 0) {
     requests.push_back(
         PublishRequest(trial.inputs, *pair->order[1], trial.session->facts[0].value()));
@@ -110,19 +106,15 @@ Result<bool> LookOnDevice(Trial& trial, PairUnderWay* pair, int turn) {
     requests.push_back(
         PrepareRequest(trial.inputs.next_distribution, 0, false, trial.secret.Next() >> 1));
   }
-  DAVINCI_ASSIGN_OR_RETURN(auto answers, trial.session->oracle->AskAll(requests));
-  if (answers.ok.empty()) {
-    DAVINCI_ASSIGN_OR_RETURN(const auto failure, UnreadableOutput(*trial.session, answers.failure));
-    return FailInPair(trial, timed, failure.value());
-  }
-  DAVINCI_RETURN_IF_ERROR(answers.failure);
-  call.settle_ns = Nanoseconds(answers.ok[0]);
+  std::vector<json> answers;
+  DAVINCI_ASSIGN_OR_RETURN(const bool go_on, AskAfterCall(trial, timed, requests, &call, &answers));
+  if (!go_on) return false;
   if (turn == 0) {
-    pair->calls.publish_ns[1] = Nanoseconds(answers.ok[1]);
+    pair->calls.publish_ns[1] = Nanoseconds(answers[1]);
     return true;
   }
-  pair->verified = std::move(answers.ok[1]);
-  trial.inputs.ahead = std::move(answers.ok[2]);
+  pair->verified = std::move(answers[1]);
+  trial.inputs.ahead = std::move(answers[2]);
   return true;
 }
 
@@ -131,6 +123,44 @@ Result<bool> LookOnDevice(Trial& trial, PairUnderWay* pair, int turn) {
 Result<bool> FailInPair(Trial& trial, const Timed& timed, const Failure& failure) {
   if (timed.side == Side::kBaseline) return ReferenceFailure(trial, failure);
   return Verdict(trial, failure);
+}
+
+Arming ArmingOf(const Answer& armed) {
+  // Threads of a pool spin while they wait for work. Their CPU time counts up to the time that
+  // the step took, and no further.
+  return {std::min(armed.cpu_ns, armed.wall_ns), std::min(armed.cpu_ns, armed.stopped_ns),
+          armed.main_cpu_ns, std::max(armed.stopped_ns - armed.others_ns, int64_t{0})};
+}
+
+Result<bool> AskAfterCall(Trial& trial, const Timed& timed, const std::vector<json>& requests,
+                          CallResult* call, std::vector<json>* answers) {
+  DAVINCI_ASSIGN_OR_RETURN(auto answered, trial.session->oracle->AskAll(requests));
+  if (answered.ok.empty()) {
+    DAVINCI_ASSIGN_OR_RETURN(const auto failure,
+                             UnreadableOutput(*trial.session, answered.failure));
+    return FailInPair(trial, timed, failure.value());
+  }
+  DAVINCI_RETURN_IF_ERROR(answered.failure);
+  *answers = std::move(answered.ok);
+  call->settle_ns = Nanoseconds((*answers)[0]);
+  return true;
+}
+
+Result<bool> AcceptTimedCall(Trial& trial, const json& found, const std::string& distribution) {
+  std::optional<Failure> broken;
+  const json comparison = Verified(found, &broken);
+  if (broken) return Verdict(trial, *broken);
+  if (comparison.at("passed").get<bool>()) return true;
+  Failure failure = MismatchFailure(trial, comparison, distribution, 0);
+  failure.message += distribution == "task" ? " (a timed call: what is timed is what is checked)"
+                                            : " (a call among the timed ones)";
+  return Verdict(trial, std::move(failure));
+}
+
+Result<bool> AcceptPair(Trial& trial) {
+  trial.weights.right_since = true;
+  if (auto failure = SharedOutput(trial.candidate)) return Verdict(trial, *failure);
+  return true;
 }
 
 Result<bool> MeasurePair(Trial& trial, bool baseline_first, const std::string& distribution,
@@ -163,17 +193,10 @@ Result<bool> MeasurePair(Trial& trial, bool baseline_first, const std::string& d
     if (!go_on) return false;
   }
   if (auto failure = CheckOutside(trial, trial.candidate.timed)) return Verdict(trial, *failure);
-  std::optional<Failure> broken;
-  const json comparison = Verified(pair.verified, &broken);
-  if (broken) return Verdict(trial, *broken);
-  if (!comparison.at("passed").get<bool>()) {
-    Failure failure = MismatchFailure(trial, comparison, distribution, 0);
-    failure.message += distribution == "task" ? " (a timed call: what is timed is what is checked)"
-                                              : " (a call among the timed ones)";
-    return Verdict(trial, std::move(failure));
-  }
-  trial.weights.right_since = true;
-  if (auto failure = SharedOutput(trial.candidate)) return Verdict(trial, *failure);
+  DAVINCI_ASSIGN_OR_RETURN(const bool right, AcceptTimedCall(trial, pair.verified, distribution));
+  if (!right) return false;
+  DAVINCI_ASSIGN_OR_RETURN(const bool accepted, AcceptPair(trial));
+  if (!accepted) return false;
   pair.calls.launch = static_cast<int>(trial.launches.current);
   if (into != nullptr) into->push_back(std::move(pair.calls));
   return true;
