@@ -5,12 +5,29 @@ A request's fields are the keys of its JSON object, ``fds`` the descriptors that
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, Final, TypeVar, cast
 
 Message = dict[str, Any]
 ABSENT: Final[Any] = object()  # value of a reply's field that is not sent
 
 Request = TypeVar("Request")
+
+
+@dataclass
+class Nothing:
+    """A request without fields."""
+
+
+@dataclass
+class Done:
+    """A reply without fields."""
+
+
+@dataclass
+class Forgot:
+    """``clean``: nothing is left of what was to be forgotten."""
+    clean: bool
 
 
 def read(kind: type[Request], message: Message, fds: Sequence[int] = ()) -> Request:

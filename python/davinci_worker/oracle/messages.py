@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypedDict
 
-from davinci_worker.messages import ABSENT, Message
+from davinci_worker.messages import ABSENT, Done as Done, Forgot as Forgot, Message, Nothing as Nothing
 
 Report = dict[str, Any]  # of a comparison: "passed", and "outputs" with a report of each
 Descriptor = dict[str, Any]  # of a tensor in an arena (arena.plan) or in a runner's device memory (device.share_outputs)
@@ -25,11 +25,6 @@ class Overwrite(TypedDict):
 
 
 # --- requests -------------------------------------------------------------------------------------------------
-
-
-@dataclass
-class Nothing:
-    """A request without fields."""
 
 
 @dataclass
@@ -167,11 +162,6 @@ class VerifySeveral:
 
 
 @dataclass
-class Done:
-    """A reply without fields."""
-
-
-@dataclass
 class Unchanged:
     changed: bool = False
 
@@ -270,8 +260,3 @@ class Calibrated:
 @dataclass
 class DeviceProfile:
     device: Any
-
-
-@dataclass
-class Forgot:
-    clean: bool

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypedDict
 
-from davinci_worker.messages import Message
+from davinci_worker.messages import Done as Done, Forgot as Forgot, Message, Nothing as Nothing
 
 Descriptor = dict[str, Any]  # of a tensor in an arena (arena.plan)
 
@@ -22,11 +22,6 @@ class Window(TypedDict):
 
 
 # --- requests -------------------------------------------------------------------------------------------------
-
-
-@dataclass
-class Nothing:
-    """A request without fields."""
 
 
 @dataclass
@@ -118,11 +113,6 @@ class Sleepers:
 
 
 @dataclass
-class Done:
-    """A reply without fields."""
-
-
-@dataclass
 class Loaded:
     seconds: float
 
@@ -150,8 +140,3 @@ class Exported:
 class HotTime:
     ms: float
     calls: int
-
-
-@dataclass
-class Forgot:
-    clean: bool

@@ -56,6 +56,19 @@ TEST_F(ArmingExcessTest, WorkWhileArmingIsChargedButForAFreePart) {
   EXPECT_NEAR(trial.charges.record.arming, 5e-4 - 3e-5 - 0.02 * 1e-3, 1e-9);
 }
 
+TEST_F(ArmingExcessTest, WhatNoiseMayHideIsDoubted) {
+  Trial trial(context_, on_cpu_, protocol_);
+  Measure(&trial, 0);
+  for (int i = 0; i < kPairs; ++i)  // 20 to 180 µs
+    trial.pairs.record[static_cast<size_t>(i)].candidate.arming.wall_ns +=
+        20'000 + 40'000 * (i % 5);
+  ChargeArming(trial);
+  EXPECT_GT(trial.charges.record.arming_doubt, 1e-5);
+  EXPECT_GT(trial.charges.record.arming, 1e-5);
+  EXPECT_NEAR(trial.charges.record.arming + trial.charges.record.arming_doubt,
+              1e-4 - 3e-5 - 0.02 * 1e-3, 1e-9);
+}
+
 TEST_F(ArmingExcessTest, WakingMoreThreadsExcusesWhatItCosts) {
   Trial trial(context_, on_cpu_, protocol_);
   Measure(&trial, 500'000);
