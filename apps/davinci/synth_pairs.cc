@@ -274,12 +274,15 @@ Status WriteCopy(const UsersRows& rows, const task::TaskEntry& entry, size_t num
   const auto sidecar = ReadFile(file.replace_extension(".toml"));
   synth::PairText text{std::move(source), sidecar.ok() ? *sidecar : "", ""};
   if (number > 0) {
+    const synth::PairText written = text;
     constexpr double kUnaltered = 0.1;
     SplitMix64 rng(HashBytes(entry.id, rows.arguments.sample.seed * 4096 + number));
     if (rng.Uniform() >= kUnaltered)
       text.task = synth::Altered(rows.exchanges, text.task, rng.Next());
     if (rng.Uniform() < rows.arguments.settings.varied)
       text = synth::VariedTask(rows.corpus, std::move(text), rng.Next());
+    // Files that are written as no others are may lose what makes them tasks.
+    if (text.task.find("def get_inputs") == std::string::npos) text = written;
   }
   file = folder / (entry.id + ".py");
   DAVINCI_RETURN_IF_ERROR(MakeDirs(file.parent_path()));

@@ -22,6 +22,7 @@ size_t IndentOf(std::string_view line) {
 // A line that begins a docstring, and its quotes.
 std::string_view QuotesAt(std::string_view line) {
   line.remove_prefix(IndentOf(line));
+  if (line.starts_with('r')) line.remove_prefix(1);
   for (const std::string_view quotes : {"\"\"\"", "'''"})
     if (line.starts_with(quotes)) return quotes;
   return "";
@@ -285,7 +286,14 @@ class Variation {
         pair_.answer.find(answer) == std::string::npos ||
         pair_.answer.find("self.") != std::string::npos)
       return;
-    const size_t end = std::min(pair_.task.find("\n\n\n", forward), pair_.task.size());
+    size_t end = forward;  // of the class: of the last line in front of one that is not indented
+    for (size_t line = forward; line != std::string::npos && line < pair_.task.size();) {
+      const char first = pair_.task[line];
+      if (first != ' ' && first != '\n') break;
+      const size_t next = std::min(pair_.task.find('\n', line), pair_.task.size());
+      if (first == ' ') end = next;
+      line = next + 1;
+    }
     const size_t init = pair_.task.find("def get_init_inputs");
     if (pair_.task.substr(begin, end - begin).find("self.") != std::string::npos ||
         pair_.task.find("\n    def ", forward + 1) < end ||
@@ -496,7 +504,8 @@ class Variation {
       moved.pop_back();
       between += '\n';
     }
-    pair_.task = pair_.task.substr(0, inputs) + second + "\n" + between.substr(1) + moved + "\n";
+    pair_.task = pair_.task.substr(0, inputs) + second + "\n" +
+                 between.substr(between.empty() ? 0 : 1) + moved + "\n";
     pair_.task = Replaced(pair_.task, "\n\n\n\n", "\n\n\n");
   }
 

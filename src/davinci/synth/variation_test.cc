@@ -5,6 +5,8 @@
 
 #include <set>
 
+#include "davinci/base/files.h"
+#include "davinci/synth/sampler.h"
 #include "davinci/synth/text.h"
 
 namespace davinci::synth {
@@ -232,6 +234,51 @@ TEST(Variation, SizesOfAnotherTargetStayATable) {
   pair.sidecar = "precision = \"fp32\"\n\n[sizes.cuda]\nROWS = 4096\n";
   for (uint64_t seed = 0; seed < 20; ++seed)
     EXPECT_EQ(Varied(TheCorpus(), pair, seed).sidecar, pair.sidecar);
+}
+
+// Whatever people wrote: the file stays a task.
+TEST(Variation, ModulesOfPeopleStayTasks) {
+  size_t files = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(
+           std::filesystem::path(DAVINCI_SOURCE_DIR) / "synth" / "modules")) {
+    const std::string source = ReadFile(entry.path()).value();
+    ++files;
+    for (uint64_t seed = 0; seed < 8; ++seed) {
+      const PairText varied = VariedTask(TheCorpus(), {source, "", ""}, seed);
+      ASSERT_NE(varied.task.find("def get_inputs()"), std::string::npos)
+          << entry.path() << " with seed " << seed << ":\n"
+          << varied.task;
+      EXPECT_NE(varied.task.find("return", varied.task.find("def get_init_inputs()")),
+                std::string::npos)
+          << entry.path();
+      EXPECT_EQ(varied.answer, "");
+    }
+  }
+  EXPECT_GT(files, 400);
+}
+
+// Rows are made of these modules, and models are asked those.
+TEST(Variation, NoModuleResemblesAnExamination) {
+  const auto root = std::filesystem::path(DAVINCI_SOURCE_DIR);
+  const auto texts = [](const std::filesystem::path& folder) {
+    std::vector<std::string> read;
+    const auto files = ListFiles(folder, ".py", true).value();
+    for (const auto& file : files) read.push_back(ReadFile(file).value());
+    return read;
+  };
+  std::vector<std::string> asked = texts(root / "tasks");
+  const auto imported = texts(root / "tests" / "import" / "modules");
+  asked.insert(asked.end(), imported.begin(), imported.end());
+  const auto index = ContaminationOf(asked);
+  const double most = SampleOptions().contaminated;
+  EXPECT_GE(index.Nearest(fingerprint::SignatureOf(asked[0], fingerprint::TokenRule::kPlainNames)),
+            most);
+  const auto files = ListFiles(root / "synth" / "modules", ".py", true).value();
+  for (const auto& file : files)
+    EXPECT_LT(index.Nearest(fingerprint::SignatureOf(ReadFile(file).value(),
+                                                     fingerprint::TokenRule::kPlainNames)),
+              most)
+        << file;
 }
 
 }  // namespace

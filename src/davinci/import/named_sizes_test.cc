@@ -1,0 +1,118 @@
+#include "davinci/import/named_sizes.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "davinci/import/import_graph.h"
+
+namespace davinci::import {
+namespace {
+
+using ::testing::ElementsAre;
+
+TracedValue Float(std::vector<int64_t> shape) { return {std::move(shape), {}, "float32"}; }
+
+// conv = self.conv(x); y = conv.reshape(3, 20, 256); z = y * self.scale, x of (3, 20, 18, 18).
+TracedModule Convolution() {
+  TracedModule module;
+  module.values = {Float({3, 20, 18, 18}), Float({20, 20, 3, 3}), Float({20}),        Float({256}),
+                   Float({3, 20, 16, 16}), Float({3, 20, 256}),   Float({3, 20, 256})};
+  module.inputs = {{0, "x", true, {}}};
+  module.weights = {{1, "self.blocks[0].conv.weight", true, {}},
+                    {2, "self.blocks[0].conv.bias", true, {}},
+                    {3, "self.scale", true, {}}};
+  TracedCall conv, view, product;
+  conv.text = "torch.nn.functional.conv2d({0}, {1}, {2}, (1, 1), (0, 0), (1, 1), 1)";
+  conv.name = "conv2d";
+  conv.reads = {0, 1, 2};
+  conv.gives = {{4, ""}};
+  conv.module = "blocks.0.conv";
+  view.text = "{0}.reshape(3, 20, 256)";
+  view.name = "reshape";
+  view.reads = {4};
+  view.gives = {{5, ""}};
+  view.view = true;
+  product.text = "{0} * {1}";
+  product.name = "mul";
+  product.reads = {5, 3};
+  product.gives = {{6, ""}};
+  module.calls = {conv, view, product};
+  module.outputs = {6};
+  module.result = "{0}";
+  module.signature = "x";
+  module.names = {"x"};
+  module.source = "class Model: pass\n";
+  return module;
+}
+
+std::string Text(const TracedModule& module, size_t value, size_t axis) {
+  std::string text;
+  const SizeTerm& term = module.values[value].sizes[axis][0];
+  for (const size_t symbol : term.symbols) text += module.symbols[symbol].name;
+  return text.empty() ? std::to_string(term.factor) : text;
+}
+
+TEST(NamedSizes, SizesOfInputsWeightsAndConvolutionsAreSymbols) {
+  const TracedModule named = WithNamedSizes(Convolution());
+  std::vector<int64_t> values;
+  for (const TracedSymbol& symbol : named.symbols) values.push_back(symbol.value);
+  EXPECT_THAT(values, ElementsAre(3, 20, 18, 256, 16));
+  EXPECT_EQ(Text(named, 0, 0), "s0");
+  EXPECT_EQ(Text(named, 4, 0), "s0");
+  // The batch's 3 is not the kernel's.
+  EXPECT_EQ(Text(named, 1, 2), "3");
+  EXPECT_EQ(Text(named, 4, 3), "s4");
+  for (size_t i = 0; i < named.values.size(); ++i)
+    for (size_t axis = 0; axis < named.values[i].shape.size(); ++axis)
+      EXPECT_EQ(SizeAt(named.values[i].sizes[axis], named.symbols), named.values[i].shape[axis]);
+}
+
+TEST(NamedSizes, ViewsNameTheirSizesAndOtherNumbersStay) {
+  const TracedModule named = WithNamedSizes(Convolution());
+  EXPECT_EQ(named.calls[0].text, Convolution().calls[0].text);
+  EXPECT_EQ(named.calls[1].text, "{0}.reshape(\u27e6s0\u27e7, \u27e6s1\u27e7, \u27e6s3\u27e7)");
+}
+
+// 4 by 30 in one axis: no tensor has 120, two neighbours together do.
+TEST(NamedSizes, ProductsOfNeighboursAreProducts) {
+  TracedModule module = Convolution();
+  module.values[0].shape = {4, 30, 18, 18};
+  module.values[6].shape = {120};
+  module.calls[2].reads = {0};
+  const TracedModule named = WithNamedSizes(module);
+  EXPECT_EQ(Text(named, 6, 0), "s0s1");
+}
+
+TEST(NamedSizes, SymbolsThatAreThereStay) {
+  TracedModule module = Convolution();
+  module.symbols = {{"s0", 3, {3, 5}, "x.shape[0]"}};
+  EXPECT_TRUE(WithNamedSizes(module).values[0].sizes.empty());
+}
+
+TEST(NamedSizes, ImportedGraphHasTheShapesOfBefore) {
+  const auto plain = ImportGraph(Convolution(), {"Model", "ModelNew"});
+  const auto named = ImportGraph(WithNamedSizes(Convolution()), {"Model", "ModelNew"});
+  ASSERT_TRUE(plain.ok() && named.ok());
+  for (size_t i = 0; i < plain->graph.values.size(); ++i)
+    for (size_t axis = 0; axis < plain->graph.values[i].shape.size(); ++axis)
+      EXPECT_EQ(plain->graph.dims.At(plain->graph.values[i].shape[axis], synth::Binding::kCpu),
+                named->graph.dims.At(named->graph.values[i].shape[axis], synth::Binding::kCpu));
+  EXPECT_EQ(named->task.parts.nodes[0].layer, "self.blocks[0].conv");
+  EXPECT_EQ(named->task.parts.nodes[2].layer, "");
+}
+
+// The call is a layer's forward only if it is all that the submodule does, with all it has.
+TEST(NamedSizes, OtherCallsAreNoLayers) {
+  const auto layer = [](const auto& change) {
+    TracedModule module = Convolution();
+    change(&module);
+    const auto made = ImportGraph(module, {"Model", "ModelNew"});
+    return made.ok() ? made->task.parts.nodes[0].layer : made.status().message();
+  };
+  EXPECT_EQ(layer([](TracedModule* m) { m->calls[0].module = "blocks.0"; }), "");
+  EXPECT_EQ(layer([](TracedModule* m) { m->calls[1].module = "blocks.0.conv"; }), "");
+  EXPECT_EQ(layer([](TracedModule* m) { m->weights[1].text = "self.bias"; }), "");
+}
+
+}  // namespace
+}  // namespace davinci::import
