@@ -4,7 +4,8 @@ include(GNUInstallDirs)
 # What the program looks for under ../share/davinci (apps/davinci/installation.cc).
 install(DIRECTORY ${CMAKE_CURRENT_LIST_DIR}/../cards ${CMAKE_CURRENT_LIST_DIR}/../prompts ${CMAKE_CURRENT_LIST_DIR}/../recipes ${CMAKE_CURRENT_LIST_DIR}/../skills ${CMAKE_CURRENT_LIST_DIR}/../synth
   ${CMAKE_CURRENT_LIST_DIR}/../examples ${CMAKE_CURRENT_LIST_DIR}/../tasks ${CMAKE_CURRENT_LIST_DIR}/../python
-  DESTINATION share/davinci PATTERN __pycache__ EXCLUDE PATTERN "*/python/davinci" EXCLUDE)
+  DESTINATION share/davinci PATTERN __pycache__ EXCLUDE PATTERN "*/python/davinci" EXCLUDE
+  PATTERN "*/synth/modules" EXCLUDE)
 if(EXISTS ${CMAKE_CURRENT_LIST_DIR}/../models/davinci-nano)
   install(DIRECTORY ${CMAKE_CURRENT_LIST_DIR}/../models/davinci-nano DESTINATION share/davinci/models)
 endif()

@@ -15,6 +15,9 @@
 #   SELECTIONS  share of tasks that also give a row of the Selection agent (default: 0.02)
 #   WITHOUT   techniques that no kernel follows and no prompt shows: "fuse-pointwise-chain softmax-row-in-registers"
 #   OWN       modules of yours that rows are made of, too: "FILE DIR ..."
+#   COPIES    altered copies of each of these and of synth/modules (default: 40; ci: 0)
+#   MODULES   rows in the place of those: a folder of davinci synth pairs --tasks
+#   MODULES_WEIGHT  times that an epoch sees each of these rows (default: 2)
 #   JUDGED    tasks whose kernels, with mistakes, are judged on all cores: rows of repairs (default: 1500, some 10,000 rows; ci: 0)
 #   JUDGED_WEIGHT  times that an epoch sees each row of JUDGED and TIMED (default: 5)
 #   TIMED     tasks whose kernels, without techniques in some, are judged on the device: rows of summaries, of selections, and of repairs
@@ -29,13 +32,14 @@ cd "$(dirname "$0")/.."
 
 out=${1:?tools/train_nano.sh OUT [full|ci]}
 size=${2:-full}
-all="rows tokenizer judged timed new sft evaluate convert"
+all="rows modules tokenizer judged timed new sft evaluate convert"
 . tools/stages.sh
 rows=${ROWS:-$out/rows}
+modules=${MODULES:-$out/modules}
 case $size in
-  full) recipe=recipes/train/nano/sft.toml; tasks=${TASKS:-1000000}; judged=${JUDGED:-1500}; held_out=${HELD_OUT:-200}; vocab=8192; sizes=(); target=cuda
+  full) recipe=recipes/train/nano/sft.toml; tasks=${TASKS:-1000000}; judged=${JUDGED:-1500}; held_out=${HELD_OUT:-200}; vocab=8192; sizes=(); target=cuda; people=(synth/modules); copies=${COPIES:-40}
     pairs=(); demos=(--language triton --reply delta); language=triton; asking=recipes/nano.toml; asked=(combination style family right-card wrong-card own import feedback) ;;
-  ci) recipe=recipes/train/nano/ci/sft.toml; tasks=${TASKS:-60}; judged=${JUDGED:-0}; held_out=${HELD_OUT:-2}; vocab=512
+  ci) recipe=recipes/train/nano/ci/sft.toml; tasks=${TASKS:-60}; judged=${JUDGED:-0}; held_out=${HELD_OUT:-2}; vocab=512; people=(); copies=${COPIES:-0}
     sizes=(--layers 2 --width 128); target=cpu; pairs=(--language cpp --reply file); demos=(--language cpp); language=cpp
     asking=recipes/nano_ci.toml; asked=(family right-card wrong-card) ;;
   *) echo "train_nano: size $size is not full or ci" >&2; exit 2 ;;
@@ -43,12 +47,20 @@ esac
 [ -z "${ASKED:-}" ] || read -ra asked <<< "$ASKED"
 make_rows() {
   local split
-  [ -n "${ROWS:-}" ] || limited "$davinci" synth pairs --count "$tasks" --mixed "${MIXED:-0.3}" --with-cards "${CARDS:-0.5}" --selections "${SELECTIONS:-0.02}" --select 2 ${WITHOUT:+--without $WITHOUT} ${OWN:+--tasks $OWN} "${pairs[@]}" --out "$rows"
+  [ -n "${ROWS:-}" ] || limited "$davinci" synth pairs --count "$tasks" --mixed "${MIXED:-0.3}" --with-cards "${CARDS:-0.5}" --selections "${SELECTIONS:-0.02}" --select 2 ${WITHOUT:+--without $WITHOUT} "${pairs[@]}" --out "$rows"
   for split in combination style family; do
     "$davinci" synth pairs --count $held_out --split $split --seed 1 "${pairs[@]}" --out "$out/held_out/$split"
   done
   cat "$out"/held_out/*/*.jsonl > "$out/held_out.jsonl"
 }
+
+# Rows of modules that people wrote, each traced; so are their copies.
+make_modules() {
+  [ -z "${MODULES:-}" ] && [ -n "${people[*]}${OWN:-}" ] || return 0
+  limited "$davinci" synth pairs --count 0 --tasks "${people[@]}" ${OWN:-} --copies "$copies" ${WITHOUT:+--without $WITHOUT} "${pairs[@]}" --out "$modules"
+}
+
+has_modules() { compgen -G "$modules/*.jsonl" > /dev/null; }
 
 # Rows that hold the judge's words: judged_rows FOLDER COUNT SEED FLAG...
 judged_rows() {
@@ -65,7 +77,11 @@ make_judged() { CUDA_VISIBLE_DEVICES= judged_rows "$out/judged" "$judged" 7 --le
 
 make_timed() { judged_rows "$out/timed" "${TIMED:-0}" 8 --level better best --mutated=2 --without-each; }
 
-make_tokenizer() { "$davinci" model tokenizer "$rows" --vocab $vocab --out "$out/tokenizer"; }
+make_tokenizer() {
+  local texts=("$rows")
+  if has_modules; then texts+=("$modules"); fi
+  "$davinci" model tokenizer "${texts[@]}" --vocab $vocab --out "$out/tokenizer"
+}
 
 make_model() { "$davinci" model new --tokenizer "$out/tokenizer" --out "$out/new" "${sizes[@]}"; }
 
@@ -74,6 +90,10 @@ newest() { ls -d "$out"/sft/checkpoints/step-* | tail -1; }
 # One process a device.
 train() {
   local data="\"$rows\"" weights=1.0 part
+  if has_modules; then
+    data+=", \"$modules\""
+    weights+=", ${MODULES_WEIGHT:-2}.0"
+  fi
   for part in judged timed; do
     [ -s "$out/$part/rows.jsonl" ] || continue
     data+=", \"$out/$part/rows.jsonl\""
@@ -155,6 +175,7 @@ convert() {
 }
 
 stage rows make_rows
+stage modules make_modules
 stage tokenizer make_tokenizer
 stage judged make_judged
 stage timed make_timed
