@@ -340,5 +340,62 @@ TEST(MeasureTime, ADoubtfulChargeReachesToWhereNothingIsCharged) {
   EXPECT_GE(scripted.trial().pairs.alone.size(), 45u);  // that decide it
 }
 
+TEST(MeasureTime, WithStagedADoubtfulChargeStaysOne) {
+  ScriptedTrial scripted(Target::kCuda, OnCuda());
+  scripted.protocol.staged = true;
+  scripted.script.candidate.call = 20;
+  scripted.script.candidate.alone_more = 20;
+  ASSERT_TRUE(*scripted.Measure());
+  EXPECT_GT(scripted.trial().charges.record.windows, 0);
+  EXPECT_LT(scripted.trial().pairs.alone.size(), 45u);
+}
+
+TEST(MeasureTime, CallsThatReturnOneMemoryGetWindowsOfTheirOwn) {
+  ScriptedTrial scripted(Target::kCuda, OnCuda());
+  scripted.script.candidate.one_memory = true;
+  ASSERT_TRUE(*scripted.Measure());
+  EXPECT_TRUE(scripted.trial().report.evidence.windows->one_memory);
+  EXPECT_EQ(scripted.trial().report.evidence.windows->calls, 1);
+  EXPECT_EQ(scripted.trial().pairs.record.back().candidate.returned.size(), 1u);
+}
+
+TEST(MeasureTime, WhereThePublishedRuleDecidesTheLatencyIsTheTime) {
+  ScriptedTrial scripted(Target::kCuda, OnCuda());
+  scripted.protocol.latency_is_record = true;
+  scripted.script.candidate.host = 120;
+  ASSERT_TRUE(*scripted.Measure());
+  EXPECT_NEAR(scripted.trial().report.evaluation.device->speedup.median, 1, 0.02);
+  EXPECT_NEAR(scripted.speedup().median, 40. / 160, 0.01);
+}
+
+TEST(MeasureTime, TheFirstCandidateOfASessionShowsHowLongTheBaselineTakes) {
+  Script script = OnCuda();
+  script.is_first = true;
+  script.candidate.call = script.baseline.call = 5000;
+  ScriptedTrial scripted(Target::kCuda, script);
+  ASSERT_TRUE(*scripted.Measure());
+  EXPECT_NEAR(scripted.trial().session->baseline_seconds.value(), 5000 * kUs, 100 * kUs);
+  EXPECT_LE(scripted.trial().report.evidence.windows->calls, 2);  // 10 ms of them are ample
+}
+
+TEST(MeasureTime, AClearlySlowCandidateIsGivenUp) {
+  ScriptedTrial scripted(Target::kCpu);
+  scripted.protocol.give_up_below = 0.8;
+  scripted.protocol.target_half_width = scripted.protocol.target_of_effect = 1e-3;
+  scripted.script.candidate.call = 3000;
+  ASSERT_TRUE(*scripted.Measure());
+  EXPECT_EQ(scripted.trial().report.evidence.stopped_because, "clearly slow");
+}
+
+TEST(MeasureTime, TheReferencesFailureIsTheTasksFault) {
+  for (const Target target : {Target::kCpu, Target::kCuda}) {
+    ScriptedTrial scripted(target, target == Target::kCuda ? OnCuda() : Script());
+    scripted.script.baseline.left_out = 1;
+    const auto done = scripted.Measure();
+    EXPECT_EQ(done.status().code(), StatusCode::kInvalidArgument);
+    EXPECT_FALSE(scripted.rule());
+  }
+}
+
 }  // namespace
 }  // namespace davinci::judge
