@@ -7,7 +7,7 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "davinci/base/rng.h"
+#include "davinci/base/split_mix.h"
 
 namespace davinci {
 
