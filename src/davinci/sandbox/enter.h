@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "davinci/base/status.h"
-#include "davinci/sandbox/layers.h"
+#include "davinci/sandbox/active_layers.h"
 #include "davinci/sandbox/namespaces.h"
 #include "davinci/sandbox/path_rules.h"
 #include "davinci/sandbox/policy.h"
