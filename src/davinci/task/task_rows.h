@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "davinci/base/status.h"
-#include "davinci/task/task_set.h"
+#include "davinci/task/task_entry.h"
 
 namespace davinci::task {
 

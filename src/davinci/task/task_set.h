@@ -24,25 +24,13 @@
 #pragma once
 
 #include <filesystem>
-#include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "davinci/base/status.h"
+#include "davinci/task/task_entry.h"
 
 namespace davinci::task {
-
-struct TaskEntry {
-  std::string id;              // unique within the set: "level1/12_Softmax", a row's own id
-  std::optional<int> level;    // of the benchmark, where it has levels
-  std::optional<int> problem;  // number within the level
-  std::filesystem::path path;  // file to judge; empty until written when `source` is set
-  std::string source;          // only of rows that carry their text
-  // Text of the file that belongs beside `source`; may be empty. Files bring their own.
-  std::string sidecar;
-  std::string origin;  // "tasks.jsonl:7" or the file, for messages
-};
 
 struct TaskFilter {
   std::vector<int> levels;  // empty: all
