@@ -6,7 +6,6 @@
 #pragma once
 
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "davinci/report/run_view.h"
@@ -22,9 +21,5 @@ struct HtmlInput {
 
 // The whole page. Deterministic: the same input gives the same bytes.
 std::string RenderHtml(const HtmlInput& input);
-
-// Text for element content and for quoted attributes. Bytes that are not UTF-8 and control
-// characters other than tab and newline become U+FFFD.
-std::string EscapeHtml(std::string_view text);
 
 }  // namespace davinci::report

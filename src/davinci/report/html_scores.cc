@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "davinci/report/html.h"
+#include "davinci/report/html_text.h"
 
 namespace davinci::report {
 namespace {

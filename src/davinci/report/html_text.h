@@ -8,9 +8,12 @@
 #include <vector>
 
 #include "davinci/data/evaluation.h"
-#include "davinci/report/html.h"
 
 namespace davinci::report {
+
+// Text for element content and for quoted attributes. Bytes that are not UTF-8 and control
+// characters other than tab and newline become U+FFFD.
+std::string EscapeHtml(std::string_view text);
 
 // "1.43×", "≥ 2.98×", "≤ 0.41×", "not decided" (data/shown_interval.h).
 std::string FormatFigure(const Speedup& speedup);

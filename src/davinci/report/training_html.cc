@@ -8,7 +8,6 @@
 #include <string_view>
 
 #include "davinci/report/curve_plot.h"
-#include "davinci/report/html.h"
 #include "davinci/report/html_text.h"
 
 namespace davinci::report {
