@@ -8,7 +8,7 @@
 #include "commands.h"
 #include "davinci/base/interrupt.h"
 #include "davinci/comm/agree.h"
-#include "davinci/comm/rank_group.h"
+#include "davinci/comm/join.h"
 #include "davinci/trainer/sft.h"
 #include "report.h"
 #include "sft_answers.h"

@@ -13,7 +13,7 @@
 #include "commands.h"
 #include "davinci/base/hash.h"
 #include "davinci/comm/agree.h"
-#include "davinci/comm/rank_group.h"
+#include "davinci/comm/join.h"
 #include "davinci/comm/world.h"
 #include "davinci/embedded/device_turn.h"
 #include "davinci/embedded/embedded_backbone.h"

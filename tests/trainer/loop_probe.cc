@@ -18,7 +18,7 @@
 
 #include "davinci/base/hash.h"
 #include "davinci/base/rng.h"
-#include "davinci/comm/rank_group.h"
+#include "davinci/comm/join.h"
 #include "davinci/training/train_loop.h"
 
 namespace {

@@ -25,7 +25,7 @@
 #include <iostream>
 #include <nlohmann/json.hpp>
 
-#include "davinci/comm/rank_group.h"
+#include "davinci/comm/join.h"
 #include "davinci/comm/world.h"
 #include "davinci/gpu/activity.h"
 #include "davinci/trainer/learner.h"

@@ -13,6 +13,7 @@
 
 #include "davinci/base/test_environment.h"
 #include "davinci/comm/agree.h"
+#include "davinci/comm/join.h"
 #include "davinci/comm/nccl.h"
 #include "davinci/comm/socket.h"
 #include "davinci/comm/tcp_group.h"

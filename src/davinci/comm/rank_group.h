@@ -43,10 +43,6 @@ class RankGroup {
   [[noreturn]] virtual void Abort(const Status& why) = 0;
 };
 
-// The group of all ranks; nullptr where the world is one process. Under MPI to be called once, by
-// the thread that uses the group. Unavailable: a rank did not come within `seconds`.
-Result<std::unique_ptr<RankGroup>> Join(const World& world, double seconds = kJoinSeconds);
-
 // The exit status of all processes of a group that is broken.
 inline constexpr int kAbortExit = 3;
 // Prints "davinci: rank R: why" and returns kAbortExit.
