@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "davinci/trainer/learner.h"
+#include "davinci/trainer/learner_options.h"
 #include "davinci/weights/model_config.h"
 
 namespace davinci::trainer {
