@@ -1,24 +1,8 @@
 #include "davinci/llm/backbone.h"
 
-#include <fmt/format.h>
-
 #include "davinci/llm/token_count.h"
 
 namespace davinci::llm {
-
-std::string_view RoleName(Role role) {
-  switch (role) {
-    case Role::kSystem:
-      return "system";
-    case Role::kUser:
-      return "user";
-    case Role::kAssistant:
-      return "assistant";
-    case Role::kTool:
-      return "tool";
-  }
-  return "user";
-}
 
 std::string_view FinishReasonName(FinishReason reason) {
   switch (reason) {
@@ -34,15 +18,6 @@ std::string_view FinishReasonName(FinishReason reason) {
       break;
   }
   return "other";
-}
-
-std::string SampleLabel(std::string_view label, int i) { return fmt::format("{}#{}", label, i); }
-
-Request SampleOf(const Request& request, int i) {
-  Request sample = request;
-  sample.label = SampleLabel(request.label, i);
-  if (sample.seed) sample.seed = *sample.seed + i;
-  return sample;
 }
 
 Result<std::vector<Reply>> Backbone::GenerateMany(const Request& request, int n,

@@ -10,7 +10,7 @@
 #include "davinci/base/cancel.h"
 #include "davinci/base/mutex.h"
 #include "davinci/base/status.h"
-#include "davinci/llm/openai_client.h"
+#include "davinci/llm/endpoint_health.h"
 
 namespace davinci::llm {
 

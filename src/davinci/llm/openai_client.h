@@ -29,6 +29,7 @@
 
 #include "davinci/base/status.h"
 #include "davinci/llm/backbone.h"
+#include "davinci/llm/endpoint_health.h"
 #include "davinci/llm/ledger.h"
 #include "davinci/llm/prices.h"
 
@@ -46,12 +47,6 @@ struct RetryPolicy {
   // `budget_per_success` back into, so that an outage is not answered by a storm.
   double budget = 200;
   double budget_per_success = 0.5;
-};
-
-struct BreakerPolicy {
-  int failures_to_open = 5;  // in a row
-  double cool_down_s = 5;    // then one call is let through; doubles each time that fails
-  double max_cool_down_s = 120;
 };
 
 struct OpenAiOptions {
@@ -88,15 +83,6 @@ struct OpenAiOptions {
 
   PriceTable prices;
   Ledger* ledger = nullptr;  // not owned; may be null
-};
-
-struct EndpointHealth {
-  std::string url;
-  bool usable = true;  // false: the circuit is open
-  int in_flight = 0;
-  int64_t num_calls = 0;
-  int64_t num_failures = 0;
-  std::string last_error;
 };
 
 class OpenAiClient : public Backbone {

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "davinci/base/json_text.h"
-#include "davinci/llm/backbone.h"
+#include "davinci/llm/request.h"
 
 namespace davinci::llm {
 
