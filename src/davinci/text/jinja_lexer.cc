@@ -7,7 +7,7 @@
 #include <charconv>
 #include <optional>
 
-#include "davinci/text/jinja_parser.h"
+#include "davinci/text/jinja_value.h"
 
 namespace davinci::text::jinja {
 namespace {
