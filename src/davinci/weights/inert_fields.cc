@@ -5,7 +5,7 @@
 #include <set>
 #include <vector>
 
-#include "davinci/weights/model_config.h"
+#include "davinci/weights/architecture.h"
 
 namespace davinci::weights {
 namespace {
