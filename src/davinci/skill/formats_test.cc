@@ -48,7 +48,7 @@ TEST_F(FormatsTest, APublishedLibraryComesBackByteByByteThroughTheDatabase) {
     auto library = Library::Open(file, options);
     ASSERT_TRUE(library.ok());
     for (const Document& document : read->documents)
-      ASSERT_EQ((*library)->Add(document.skill, {})->admission, Admission::kAdded);
+      ASSERT_EQ(AddSkill(**library, document.skill, {})->admission, Admission::kAdded);
   }
   auto library = Library::Open(file, {});
   ASSERT_TRUE(library.ok());

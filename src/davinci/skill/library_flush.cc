@@ -2,8 +2,9 @@
 
 #include "davinci/base/json_text.h"
 #include "davinci/base/mutex.h"
-#include "davinci/skill/library_impl.h"
+#include "davinci/skill/library.h"
 #include "davinci/skill/library_schema.h"
+#include "davinci/skill/library_state.h"
 #include "davinci/skill/retention.h"
 #include "davinci/skill/skill_json.h"
 
@@ -59,8 +60,8 @@ FlushResult FlushResultFromJson(int64_t step, const json& document) {
 
 }  // namespace
 
-Result<bool> Library::Impl::StageDocument(int64_t step, const std::string& key, const char* kind,
-                                          const std::string& document) {
+Result<bool> LibraryState::StageDocument(int64_t step, const std::string& key, const char* kind,
+                                         const std::string& document) {
   bool is_new = false;
   const Status done = Transact([&]() DAVINCI_REQUIRES(mutex) -> Status {
     Statement find(db(), "SELECT kind FROM staged WHERE key = ?");
@@ -88,16 +89,16 @@ Result<bool> Library::Impl::StageDocument(int64_t step, const std::string& key, 
 }
 
 Result<bool> Library::Stage(int64_t step, const Staged& staged) {
-  MutexLock lock(impl_->mutex);
-  return impl_->StageDocument(step, staged.key, "skill", StagedDocument(staged));
+  MutexLock lock(state_->mutex);
+  return state_->StageDocument(step, staged.key, "skill", StagedDocument(staged));
 }
 
 Result<bool> Library::StageUsage(int64_t step, const StagedUsage& usage) {
-  MutexLock lock(impl_->mutex);
-  return impl_->StageDocument(step, usage.key, "usage", StagedDocument(usage));
+  MutexLock lock(state_->mutex);
+  return state_->StageDocument(step, usage.key, "usage", StagedDocument(usage));
 }
 
-Status Library::Impl::AdmitStaged(int64_t step, FlushResult* result) {
+Status LibraryState::AdmitStaged(int64_t step, FlushResult* result) {
   struct Waiting {
     std::string key;
     std::string kind;
@@ -144,7 +145,7 @@ Status Library::Impl::AdmitStaged(int64_t step, FlushResult* result) {
   return CountUsage(step, usage);
 }
 
-Status Library::Impl::CountUsage(int64_t step, const std::map<std::string, Usage>& usage) {
+Status LibraryState::CountUsage(int64_t step, const std::map<std::string, Usage>& usage) {
   for (const auto& [name, more] : usage) {
     DAVINCI_ASSIGN_OR_RETURN(auto record, store.Find(name));
     if (!record) continue;
@@ -155,7 +156,7 @@ Status Library::Impl::CountUsage(int64_t step, const std::map<std::string, Usage
 }
 
 // Only what changed since the last flush can have become worth retiring.
-Status Library::Impl::Retire(int64_t step, int64_t since_sequence, FlushResult* result) {
+Status LibraryState::Retire(int64_t step, int64_t since_sequence, FlushResult* result) {
   DAVINCI_ASSIGN_OR_RETURN(const auto changes, store.ChangedAfter(since_sequence));
   for (const RecordStore::Change& change : changes) {
     if (!change.record || change.record->state != SkillState::kActive) continue;
@@ -169,7 +170,7 @@ Status Library::Impl::Retire(int64_t step, int64_t since_sequence, FlushResult* 
   return Status::Ok();
 }
 
-Status Library::Impl::Evict(int64_t step, FlushResult* result) {
+Status LibraryState::Evict(int64_t step, FlushResult* result) {
   DAVINCI_ASSIGN_OR_RETURN(result->num_active, store.CountActive());
   if (options.max_active == 0 || result->num_active <= static_cast<int64_t>(options.max_active))
     return Status::Ok();
@@ -187,7 +188,7 @@ Status Library::Impl::Evict(int64_t step, FlushResult* result) {
   return Status::Ok();
 }
 
-Status Library::Impl::WriteSnapshot(int64_t step, const FlushResult& result) {
+Status LibraryState::WriteSnapshot(int64_t step, const FlushResult& result) {
   json document = {{"num_active", result.num_active},
                    {"retired", result.retired},
                    {"evicted", result.evicted},
@@ -213,27 +214,27 @@ Status Library::Impl::WriteSnapshot(int64_t step, const FlushResult& result) {
 }
 
 Result<FlushResult> Library::Flush(int64_t step) {
-  MutexLock lock(impl_->mutex);
+  MutexLock lock(state_->mutex);
   FlushResult result;
   result.step = step;
-  const Status done = impl_->Transact([&]() DAVINCI_REQUIRES(impl_->mutex) -> Status {
-    Statement find(impl_->db(), "SELECT result FROM snapshots WHERE step = ?");
+  const Status done = state_->Transact([&]() DAVINCI_REQUIRES(state_->mutex) -> Status {
+    Statement find(state_->db(), "SELECT result FROM snapshots WHERE step = ?");
     const int found = find.Bind(step).Step();
     if (found == SQLITE_ROW) {
       result =
           FlushResultFromJson(step, json::parse(find.Text(0), nullptr, /*allow_exceptions=*/false));
       return Status::Ok();
     }
-    if (found != SQLITE_DONE) return SqliteFailure(impl_->db(), found, impl_->Doing("reading"));
-    DAVINCI_ASSIGN_OR_RETURN(const auto latest, impl_->LatestSnapshot());
+    if (found != SQLITE_DONE) return SqliteFailure(state_->db(), found, state_->Doing("reading"));
+    DAVINCI_ASSIGN_OR_RETURN(const auto latest, state_->LatestSnapshot());
     if (latest && latest->step > step)
       return FailedPrecondition(
           fmt::format("step {} of the library {} cannot be flushed behind step {}; roll back first",
-                      step, impl_->file->name(), latest->step));
-    DAVINCI_RETURN_IF_ERROR(impl_->AdmitStaged(step, &result));
-    DAVINCI_RETURN_IF_ERROR(impl_->Retire(step, latest ? latest->sequence : 0, &result));
-    DAVINCI_RETURN_IF_ERROR(impl_->Evict(step, &result));
-    return impl_->WriteSnapshot(step, result);
+                      step, state_->file->name(), latest->step));
+    DAVINCI_RETURN_IF_ERROR(state_->AdmitStaged(step, &result));
+    DAVINCI_RETURN_IF_ERROR(state_->Retire(step, latest ? latest->sequence : 0, &result));
+    DAVINCI_RETURN_IF_ERROR(state_->Evict(step, &result));
+    return state_->WriteSnapshot(step, result);
   });
   DAVINCI_RETURN_IF_ERROR(done);
   return result;

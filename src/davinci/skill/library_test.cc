@@ -81,7 +81,7 @@ Skill For(const std::string& name, const std::string& words, std::vector<std::st
 TEST_F(LibraryTest, ASearchForAnAudienceKnowsItBeforeItRanks) {
   auto library = Open();
   const auto add = [&](const Skill& skill, std::vector<Evidence> evidence = {}) {
-    EXPECT_EQ(library->Add(skill, evidence)->admission, Admission::kAdded) << skill.name;
+    EXPECT_EQ(AddSkill(*library, skill, evidence)->admission, Admission::kAdded) << skill.name;
   };
   Evidence cuda = MeasuredOnce(1.3);
   cuda.target = "cuda";
@@ -113,7 +113,7 @@ TEST_F(LibraryTest, ASearchForAnAudienceKnowsItBeforeItRanks) {
 TEST_F(LibraryTest, AProspectIsRefusedForWhatNoEvidenceWouldMend) {
   auto library = Open();
   const Skill known = Make("one", "softmax rows");
-  ASSERT_TRUE(library->Add(known, {}).ok());
+  ASSERT_TRUE(AddSkill(*library, known, {}).ok());
   Skill twin = known;
   twin.name = "two";
   EXPECT_THAT(library->ProspectOf(twin, true)->refused, HasSubstr("near-duplicate of \"one\""));
@@ -158,7 +158,7 @@ TEST_F(LibraryTest, WhatIsAddedIsThereAfterReopening) {
   skill.json_line = "{\"as\": \"read\"}";
   {
     auto library = Open();
-    ASSERT_EQ(library->Add(skill, {MeasuredOnce(1.3)})->admission, Admission::kAdded);
+    ASSERT_EQ(AddSkill(*library, skill, {MeasuredOnce(1.3)})->admission, Admission::kAdded);
   }
   auto library = Open(Access::kRead);
   const auto record = *library->Get("one-pass");
@@ -173,9 +173,9 @@ TEST_F(LibraryTest, WhatIsAddedIsThereAfterReopening) {
 TEST_F(LibraryTest, SearchFollowsEveryChangeAlsoOfOtherProcesses) {
   auto writer = Open();
   auto reader = Open(Access::kRead);
-  ASSERT_TRUE(writer->Add(Make("a", "softmax rows"), {}).ok());
+  ASSERT_TRUE(AddSkill(*writer, Make("a", "softmax rows"), {}).ok());
   EXPECT_THAT(Found(*reader, "torch.softmax"), ElementsAre("a"));
-  ASSERT_TRUE(writer->Add(Make("b", "conv2d windows"), {}).ok());
+  ASSERT_TRUE(AddSkill(*writer, Make("b", "conv2d windows"), {}).ok());
   EXPECT_THAT(Found(*reader, "conv2d"), ElementsAre("b"));
   ASSERT_TRUE(writer->Retire("a", "by hand").ok());
   EXPECT_THAT(Found(*reader, "softmax"), IsEmpty());
@@ -198,7 +198,7 @@ TEST_F(LibraryTest, SearchesRunBesideAWriter) {
       }
     });
   for (int i = 0; i < 40; ++i)
-    EXPECT_TRUE(writer->Add(Make("s" + std::to_string(i), "softmax"), {}).ok());
+    EXPECT_TRUE(AddSkill(*writer, Make("s" + std::to_string(i), "softmax"), {}).ok());
   while (num_searches < 10) std::this_thread::yield();
   done = true;
   for (auto& thread : threads) thread.join();
@@ -221,7 +221,7 @@ TEST_F(LibraryTest, ReadersCannotWriteAndNeedAFile) {
   EXPECT_EQ(Library::Open(File(), {}).status().code(), StatusCode::kNotFound);
   Open();
   auto reader = Open(Access::kRead);
-  EXPECT_EQ(reader->Add(Make("a", "x"), {}).status().code(), StatusCode::kFailedPrecondition);
+  EXPECT_EQ(AddSkill(*reader, Make("a", "x"), {}).status().code(), StatusCode::kFailedPrecondition);
   EXPECT_EQ(reader->Flush(1).status().code(), StatusCode::kFailedPrecondition);
   EXPECT_EQ(reader->Retire("a", "").code(), StatusCode::kFailedPrecondition);
 }
@@ -246,16 +246,16 @@ TEST_F(LibraryTest, ForeignFilesAreRefusedAndUntouched) {
 
 TEST_F(LibraryTest, CollisionsAndNearDuplicatesAreNeverRenamed) {
   auto library = Open();
-  ASSERT_TRUE(library->Add(Make("a", "softmax"), {MeasuredOnce(1.2)}).ok());
-  const auto taken = *library->Add(Make("a", "convolution"), {MeasuredOnce(1.9)});
+  ASSERT_TRUE(AddSkill(*library, Make("a", "softmax"), {MeasuredOnce(1.2)}).ok());
+  const auto taken = *AddSkill(*library, Make("a", "convolution"), {MeasuredOnce(1.9)});
   EXPECT_EQ(taken.admission, Admission::kRefused);
   EXPECT_THAT(taken.reason, HasSubstr("name is taken"));
   Skill twin = Make("a", "softmax");
   twin.name = "b";
-  const auto refused = *library->Add(twin, {MeasuredOnce(1.1)});
+  const auto refused = *AddSkill(*library, twin, {MeasuredOnce(1.1)});
   EXPECT_EQ(refused.admission, Admission::kRefused);
   EXPECT_THAT(refused.reason, HasSubstr("near-duplicate of \"a\" (similarity 1.00)"));
-  const auto merged = *library->Add(twin, {MeasuredOnce(1.5)});
+  const auto merged = *AddSkill(*library, twin, {MeasuredOnce(1.5)});
   EXPECT_EQ(merged.admission, Admission::kMerged);
   EXPECT_EQ(merged.name, "a");
   EXPECT_THAT(Names(*library->All()), ElementsAre("a"));
@@ -266,17 +266,18 @@ TEST_F(LibraryTest, InvalidSkillsAndEvidenceAreRefusedWithTheReason) {
   auto library = Open();
   Skill bad = Make("a", "x");
   bad.description = "";
-  EXPECT_THAT(library->Add(bad, {})->reason, HasSubstr("description is empty"));
-  EXPECT_THAT(library->Add(Make("a", "x"), {MeasuredOnce(1), MeasuredOnce(2)})->reason,
+  EXPECT_THAT(AddSkill(*library, bad, {})->reason, HasSubstr("description is empty"));
+  EXPECT_THAT(AddSkill(*library, Make("a", "x"), {MeasuredOnce(1), MeasuredOnce(2)})->reason,
               HasSubstr("two pieces of evidence for cpu"));
-  EXPECT_THAT(library->Add(Make("a", "x"), {MeasuredOnce(-3)})->reason, HasSubstr("no interval"));
+  EXPECT_THAT(AddSkill(*library, Make("a", "x"), {MeasuredOnce(-3)})->reason,
+              HasSubstr("no interval"));
   EXPECT_THAT(*library->All(), IsEmpty());
 }
 
 TEST_F(LibraryTest, ReplaceKeepsStatisticsAndDropsEvidenceOfOtherContent) {
   auto library = Open();
   EXPECT_EQ(library->Replace(Make("a", "x"), {}, "").code(), StatusCode::kNotFound);
-  ASSERT_TRUE(library->Add(Make("a", "softmax"), {MeasuredOnce(1.3)}).ok());
+  ASSERT_TRUE(AddSkill(*library, Make("a", "softmax"), {MeasuredOnce(1.3)}).ok());
   Skill described = Make("a", "softmax");
   described.description = "clearer";
   ASSERT_TRUE(library->Replace(described, {}, "wording").ok());
@@ -288,8 +289,8 @@ TEST_F(LibraryTest, ReplaceKeepsStatisticsAndDropsEvidenceOfOtherContent) {
 
 TEST_F(LibraryTest, HistoryTellsEveryChange) {
   auto library = Open();
-  ASSERT_TRUE(library->Add(Make("a", "softmax"), {}).ok());
-  ASSERT_TRUE(library->Add(Make("b", "matmul"), {}).ok());
+  ASSERT_TRUE(AddSkill(*library, Make("a", "softmax"), {}).ok());
+  ASSERT_TRUE(AddSkill(*library, Make("b", "matmul"), {}).ok());
   ASSERT_TRUE(library->Retire("a", "no use").ok());
   ASSERT_TRUE(library->Retire("a", "again").ok());  // nothing left to do
   const auto all = *library->History("", 0);
@@ -303,7 +304,7 @@ TEST_F(LibraryTest, HistoryTellsEveryChange) {
 }
 
 TEST_F(LibraryTest, EventsCannotBeChangedByAnybody) {
-  Open()->Add(Make("a", "softmax"), {}).ok();
+  AddSkill(*Open(), Make("a", "softmax"), {}).ok();
   sqlite3* db = nullptr;
   ASSERT_EQ(sqlite3_open(File().c_str(), &db), SQLITE_OK);
   EXPECT_NE(sqlite3_exec(db, "UPDATE events SET actor = 'x'", nullptr, nullptr, nullptr),
@@ -314,9 +315,9 @@ TEST_F(LibraryTest, EventsCannotBeChangedByAnybody) {
 
 TEST_F(LibraryTest, TheLibraryCanBeSeenAndRestoredAsItWas) {
   auto library = Open();
-  ASSERT_TRUE(library->Add(Make("a", "softmax"), {MeasuredOnce(1.2)}).ok());
+  ASSERT_TRUE(AddSkill(*library, Make("a", "softmax"), {MeasuredOnce(1.2)}).ok());
   ASSERT_TRUE(library->Flush(1).ok());
-  ASSERT_TRUE(library->Add(Make("b", "matmul"), {}).ok());
+  ASSERT_TRUE(AddSkill(*library, Make("b", "matmul"), {}).ok());
   ASSERT_TRUE(library->Retire("a", "x").ok());
   ASSERT_TRUE(library->Flush(2).ok());
 
@@ -360,7 +361,7 @@ TEST_F(LibraryTest, ARolledBackStepCanBeDoneAgain) {
 TEST_F(LibraryTest, AnInMemoryLibraryNeedsNoFile) {
   auto library = Library::OpenInMemory({});
   ASSERT_TRUE(library.ok());
-  ASSERT_TRUE((*library)->Add(Make("a", "softmax"), {}).ok());
+  ASSERT_TRUE(AddSkill(**library, Make("a", "softmax"), {}).ok());
   EXPECT_THAT(Found(**library, "softmax"), ElementsAre("a"));
 }
 

@@ -4,7 +4,6 @@
 #include <mutex>
 #include <tuple>
 
-#include "davinci/skill/library.h"
 #include "davinci/skill/retention.h"
 #include "davinci/skill/tokenizer.h"
 

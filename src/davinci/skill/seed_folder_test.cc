@@ -147,7 +147,7 @@ TEST_F(SeedFolderTest, HasOneExamplePerLanguage) {
   EXPECT_EQ(evidence[0].language, "cuda");
   EXPECT_EQ(evidence[1].language, "triton");
   auto library = Library::OpenInMemory({});
-  EXPECT_EQ((*library)->Add(read->documents[0].skill, evidence)->admission, Admission::kAdded);
+  EXPECT_EQ(AddSkill(**library, read->documents[0].skill, evidence)->admission, Admission::kAdded);
   EXPECT_EQ((*(*library)->Get("a-skill"))->evidence, evidence);
 }
 
@@ -197,7 +197,7 @@ TEST(SeedSkills, StandByTheirEvidence) {
   ASSERT_TRUE(read.ok() && read->problems.empty());
   EXPECT_EQ(read->documents.size(), folders->size());
   for (const Document& document : read->documents) {
-    const auto result = (*library)->Add(document.skill, document.evidence);
+    const auto result = AddSkill(**library, document.skill, document.evidence);
     ASSERT_TRUE(result.ok());
     EXPECT_EQ(result->admission, Admission::kAdded)
         << document.skill.name << ": " << result->reason;

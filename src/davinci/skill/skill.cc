@@ -8,7 +8,7 @@
 #include <limits>
 
 #include "davinci/data/language.h"
-#include "davinci/skill/audience.h"
+#include "davinci/skill/examples.h"
 
 namespace davinci::skill {
 namespace {

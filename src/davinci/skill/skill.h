@@ -144,7 +144,7 @@ OrderedJson ToJson(const Record& record);
 
 // How a skill appears in a prompt: a front-matter block (name, description, scope, tags as [a, b])
 // and the content. Ends with one line break. With a language, only the examples for it are shown
-// (ContentFor, audience.h).
+// (ContentFor, examples.h).
 std::string RenderSkill(const Skill& skill, Language language = Language::kAuto);
 // Several, in order, separated by one blank line; "" for none.
 std::string RenderSkills(const std::vector<Skill>& skills, Language language = Language::kAuto);

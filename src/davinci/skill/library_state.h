@@ -1,4 +1,4 @@
-// Inside of Library: state and steps shared by library.cc and library_flush.cc. Not for others.
+// Inside of Library: its state, and the steps of its changes. Not for others.
 #pragma once
 
 #include <fmt/format.h>
@@ -12,8 +12,9 @@
 #include <vector>
 
 #include "davinci/base/mutex.h"
-#include "davinci/skill/library.h"
+#include "davinci/skill/admission_rules.h"
 #include "davinci/skill/library_file.h"
+#include "davinci/skill/library_types.h"
 #include "davinci/skill/minhash.h"
 #include "davinci/skill/record_store.h"
 #include "davinci/skill/search_index.h"
@@ -21,8 +22,8 @@
 
 namespace davinci::skill {
 
-struct Library::Impl {
-  Impl(std::unique_ptr<LibraryFile> opened, LibraryOptions opts)
+struct LibraryState {
+  LibraryState(std::unique_ptr<LibraryFile> opened, LibraryOptions opts)
       : file(std::move(opened)),
         options(std::move(opts)),
         store(file->db(), file->name(), options.actor) {}
