@@ -7,7 +7,8 @@
 #include <vector>
 
 #include "davinci/base/mutex.h"
-#include "davinci/rollout/step.h"
+#include "davinci/rollout/settings.h"
+#include "davinci/rollout/step_context.h"
 #include "davinci/search/strategy.h"
 
 namespace davinci::rollout {
