@@ -1,14 +1,10 @@
 // davinci judge --batch: many evaluations in flight, results as they finish.
 //
-// With `out_path` the results file is a journal (store/journal.h): every verdict is durable before
-// it is shown, and the next start skips jobs whose verdict is already in it. Records of our own
-// failures and of bad input do not count as finished; they are tried again, and the last record of
-// an id is the one that counts.
+// With `out_path` the next start skips jobs whose verdict is already in it (runs/batch_results.h).
 #pragma once
 
 #include <filesystem>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <string>
 
 #include "commands.h"
@@ -39,8 +35,5 @@ int RunBatch(const BatchOptions& options, JudgeSetup setup);
 // As RunBatch() of `folder`'s jobs.jsonl into its results.jsonl, or why no judge is found.
 Result<int> RunBatchIn(const std::filesystem::path& folder, BatchOptions options,
                        const GlobalOptions& global);
-
-// The last evaluation of each job, by its id, from a file of results.
-Result<std::map<std::string, nlohmann::json>> ReadVerdicts(const std::filesystem::path& results);
 
 }  // namespace davinci::app

@@ -12,6 +12,7 @@
 #include "davinci/base/json_text.h"
 #include "davinci/config/task_config.h"
 #include "davinci/llm/token_count.h"
+#include "davinci/runs/batch_results.h"
 #include "davinci/skill/formats.h"
 #include "davinci/teacher/cards/card.h"
 #include "davinci/teacher/demos/pair_rows.h"
@@ -178,7 +179,7 @@ class CardWriter {
 
   // A card stays where its kernel was found correct by execution, and says how.
   Status Prove() {
-    DAVINCI_ASSIGN_OR_RETURN(const auto verdicts, ReadVerdicts(arguments_.proofs));
+    DAVINCI_ASSIGN_OR_RETURN(const auto verdicts, runs::ReadVerdicts(arguments_.proofs));
     for (const auto& [name, digest] : digests_) {
       if (known_.contains(name)) continue;
       const auto found = verdicts.find(name);

@@ -23,6 +23,7 @@
 #include "davinci/gpu/device.h"
 #include "davinci/gpu/visible_devices.h"
 #include "davinci/judge/request/protocol.h"
+#include "davinci/runs/batch_results.h"
 #include "davinci/synth/gallery.h"
 #include "davinci/synth/sampler.h"
 #include "davinci/teacher/demos/demo_rows.h"
@@ -293,7 +294,7 @@ class DemoWriter {
  private:
   // By candidate, from DIR/results.jsonl.
   Result<std::map<std::string, json>> Verdicts() const {
-    return ReadVerdicts(fs::path(arguments_.out) / "results.jsonl");
+    return runs::ReadVerdicts(fs::path(arguments_.out) / "results.jsonl");
   }
 
   static DemoTask Generated(const synth::SampledTask& task) {
