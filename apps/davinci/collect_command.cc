@@ -173,9 +173,9 @@ void AddCollectCommand(CLI::App& app, GlobalOptions& global, int* exit_code) {
     RunConsole console(arguments->flags.json && isatty(STDERR_FILENO) == 0);
     const auto finished = Run(*arguments, global, &console);
     console.Done();
-    if (!finished.ok() && arguments->flags.json)
-      PrintErrorDocument("collect", finished.status(), IsBadInput(finished.status()) ? 2 : 3);
-    *exit_code = !finished.ok() ? FailCommand("collect", finished.status()) : *finished ? 0 : 3;
+    *exit_code = !finished.ok() ? FailCommand("collect", finished.status(), arguments->flags.json)
+                 : *finished    ? 0
+                                : 3;
   });
 }
 

@@ -70,10 +70,7 @@ int RunRepeated(const judge::JobFiles& job, const std::shared_ptr<const task::Ta
     jobs.back().candidate_path = repeat.against;
   }
   const auto failed = [&](const Status& status) {
-    fmt::print(stderr, "davinci judge: {}\n", status.ToString());
-    const int code = IsBadInput(status) ? 2 : 3;
-    if (repeat.json) PrintErrorDocument("judge", status, code);
-    return code;
+    return FailCommand("judge", status, repeat.json);
   };
   std::vector<judge::EvaluationRequest> requests;
   for (const judge::JobFiles& one : jobs) {

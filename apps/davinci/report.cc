@@ -7,6 +7,21 @@
 #include "davinci/data/shown_interval.h"
 
 namespace davinci::app {
+namespace {
+
+// Is `status` about what the user gave us, rather than a failure of ours?
+bool IsBadInput(const Status& status) {
+  switch (status.code()) {
+    case StatusCode::kInvalidArgument:
+    case StatusCode::kNotFound:
+    case StatusCode::kPermissionDenied:
+      return true;
+    default:
+      return false;
+  }
+}
+
+}  // namespace
 
 std::string RenderEvaluation(const Evaluation& evaluation, const judge::JobFiles& job, bool color) {
   const bool good = evaluation.outcome == Outcome::kOk;
@@ -64,17 +79,6 @@ std::string RenderEvaluation(const Evaluation& evaluation, const judge::JobFiles
   if (const auto total = evaluation.times.find("total_ms"); total != evaluation.times.end())
     row("judged in", fmt::format("{:.2f} s", 1e-3 * total->get<double>()));
   return text;
-}
-
-bool IsBadInput(const Status& status) {
-  switch (status.code()) {
-    case StatusCode::kInvalidArgument:
-    case StatusCode::kNotFound:
-    case StatusCode::kPermissionDenied:
-      return true;
-    default:
-      return false;
-  }
 }
 
 Evaluation FailedEvaluation(const Status& status) {

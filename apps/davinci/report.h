@@ -12,8 +12,6 @@ namespace davinci::app {
 // A short table: verdict, speedup with interval, times, labels, message. `color` uses ANSI escapes.
 std::string RenderEvaluation(const Evaluation& evaluation, const judge::JobFiles& job, bool color);
 
-// Is `status` about what the user gave us, rather than a failure of ours?
-bool IsBadInput(const Status& status);
 // The record of a job that could not be judged: judge_error, evidence.kind "bad_input" or
 // "internal".
 Evaluation FailedEvaluation(const Status& status);

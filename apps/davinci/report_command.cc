@@ -250,10 +250,7 @@ void AddReportCommand(CLI::App& app, GlobalOptions&, int* exit_code) {
       "docs/bench.md defines the metrics and says how the papers' rules differ.");
   command->callback([arguments, exit_code] {
     const Status status = MakeReport(*arguments);
-    if (!status.ok()) fmt::print(stderr, "davinci report: {}\n", status.ToString());
-    const bool theirs = IsBadInput(status) || status.code() == StatusCode::kFailedPrecondition;
-    *exit_code = status.ok() ? 0 : theirs ? 2 : 3;
-    if (!status.ok() && arguments->json) PrintErrorDocument("report", status, *exit_code);
+    *exit_code = status.ok() ? 0 : FailCommand("report", status, arguments->json);
   });
 }
 

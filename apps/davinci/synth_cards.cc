@@ -237,9 +237,7 @@ void AddSynthCards(CLI::App* synth, GlobalOptions& global, int* exit_code) {
       "  davinci skills search --library cards/triton.jsonl --reference my_module.py -l triton\n");
   cards->callback([arguments, exit_code, &global] {
     const Status status = CardWriter(*arguments, global).Run();
-    if (status.ok()) return;
-    fmt::print(stderr, "davinci synth cards: {}\n", status.ToString());
-    *exit_code = IsBadInput(status) ? 2 : 3;
+    if (!status.ok()) *exit_code = FailCommand("synth cards", status);
   });
 }
 

@@ -549,9 +549,7 @@ void AddSynthPairs(CLI::App* synth, GlobalOptions& global, int* exit_code) {
       "  davinci synth pairs --count 1000000 --selections 0.05 --tasks my-modules --out pairs\n");
   pairs->callback([arguments, exit_code, &global] {
     const Status status = Run(*arguments, global);
-    if (status.ok()) return;
-    fmt::print(stderr, "davinci synth pairs: {}\n", status.ToString());
-    *exit_code = IsBadInput(status) ? 2 : 3;
+    if (!status.ok()) *exit_code = FailCommand("synth pairs", status);
   });
 }
 

@@ -195,9 +195,7 @@ void AddSynthRows(CLI::App* synth, int* exit_code) {
       "  davinci synth rows demos\n");
   rows->callback([arguments, exit_code] {
     const Status status = Run(*arguments);
-    if (status.ok()) return;
-    fmt::print(stderr, "davinci synth rows: {}\n", status.ToString());
-    *exit_code = IsBadInput(status) ? 2 : 3;
+    if (!status.ok()) *exit_code = FailCommand("synth rows", status);
   });
 }
 
