@@ -249,7 +249,7 @@ TEST_F(EngineOverlap, ACancelledRequestLeavesTheOthersAsTheyAre) {
 }  // namespace
 
 // In place of cpu_executor.cc.
-std::unique_ptr<Executor> MakeCpuExecutor(Transformer*, Executor::Options) {
+std::unique_ptr<Executor> MakeCpuExecutor(Weights*, Executor::Options) {
   return std::make_unique<OverlappingExecutor>();
 }
 

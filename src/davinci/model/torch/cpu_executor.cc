@@ -3,6 +3,7 @@
 #include "davinci/model/draw.h"
 #include "davinci/model/torch/cpu_ops.h"
 #include "davinci/model/torch/executor.h"
+#include "davinci/model/torch/forward.h"
 
 namespace davinci::model {
 namespace {
@@ -14,14 +15,14 @@ constexpr double kAttendAtOnce = 1 << 24;
 
 class CpuExecutor final : public Executor {
  public:
-  CpuExecutor(Transformer* model, const Options& options)
-      : model_(*model), options_(options), packed_(model->Pack()) {
-    const weights::ModelConfig& config = model_.config();
+  CpuExecutor(Weights* weights, const Options& options)
+      : weights_(*weights), options_(options), packed_(PackWeights(weights)) {
+    const weights::ModelConfig& config = weights_.config;
     scale_ = 1.0 / std::sqrt(static_cast<double>(config.head_dim));
     // Not filled: pages that no request reaches are never allocated.
     cache_ = at::empty(
         {config.num_layers, 2, options_.cache_tokens, config.num_kv_heads, config.head_dim},
-        at::TensorOptions().dtype(model_.dtype()));
+        at::TensorOptions().dtype(weights_.dtype));
     pass_.pacer = options_.pacer;
   }
 
@@ -34,12 +35,13 @@ class CpuExecutor final : public Executor {
       if (chunk.last) last.push_back(static_cast<int64_t>(tokens.size()) - 1);
     }
     PrefillAttention attention(*this, chunks);
-    const Tensor hidden = model_.Hidden(at::tensor(tokens, at::kLong),
-                                        at::tensor(positions, at::kLong), attention, pass_);
+    const Tensor hidden =
+        Forward(weights_, pass_)
+            .Hidden(at::tensor(tokens, at::kLong), at::tensor(positions, at::kLong), attention);
     if (last.empty()) return {};
     PassOptions by_row = pass_;
     by_row.row_by_row = true;
-    return model_.Logits(hidden.index_select(0, at::tensor(last, at::kLong)), by_row);
+    return Forward(weights_, by_row).Logits(hidden.index_select(0, at::tensor(last, at::kLong)));
   }
 
   void Draw(const Tensor& logits, std::span<const DrawRow> rows,
@@ -81,8 +83,8 @@ class CpuExecutor final : public Executor {
     attention.lengths = ints[1];
     PassOptions pass = pass_;
     pass.row_by_row = true;
-    const Tensor hidden = model_.Hidden(longs[0], longs[1], attention, pass);
-    Draw(model_.Logits(hidden, pass), draws, &steps_);
+    const Forward forward(weights_, pass);
+    Draw(forward.Logits(forward.Hidden(longs[0], longs[1], attention)), draws, &steps_);
   }
   void Collect(std::vector<Step>* steps) override { steps->swap(steps_); }
   bool rows_are_independent() const override { return packed_; }
@@ -127,7 +129,7 @@ class CpuExecutor final : public Executor {
       }
     }
     Tensor Attend(int64_t layer, const Tensor& q, const Tensor& k, const Tensor& v) override {
-      if (owner.model_.tiled() && q.size(2) % kTileInner == 0) return AttendTiled(layer, q, k, v);
+      if (owner.weights_.tiled && q.size(2) % kTileInner == 0) return AttendTiled(layer, q, k, v);
       Tensor out = at::empty({q.size(0), q.size(1) * q.size(2)}, q.options());
       int64_t begin = 0;
       for (size_t i = 0; i < chunks.size(); ++i) {
@@ -188,7 +190,7 @@ class CpuExecutor final : public Executor {
     std::vector<Tensor> masks;  // undefined: the chunk is the beginning
   };
 
-  const Transformer& model_;
+  const Weights& weights_;
   const Options options_;
   const bool packed_;
   PassOptions pass_;
@@ -199,8 +201,8 @@ class CpuExecutor final : public Executor {
 
 }  // namespace
 
-std::unique_ptr<Executor> MakeCpuExecutor(Transformer* model, Executor::Options options) {
-  return std::make_unique<CpuExecutor>(model, options);
+std::unique_ptr<Executor> MakeCpuExecutor(Weights* weights, Executor::Options options) {
+  return std::make_unique<CpuExecutor>(weights, options);
 }
 
 }  // namespace davinci::model

@@ -8,18 +8,18 @@ namespace davinci::model {
 
 using at::Tensor;
 
-CudaCache::CudaCache(const Transformer& model, int64_t positions, const DecodeKernels* kernels,
+CudaCache::CudaCache(const Weights& weights, int64_t positions, const DecodeKernels* kernels,
                      void* stream)
-    : head_dim_(model.config().head_dim),
+    : head_dim_(weights.config.head_dim),
       scale_(1.0 / std::sqrt(static_cast<double>(head_dim_))),
-      half_(model.dtype() != at::kFloat),
+      half_(weights.dtype != at::kFloat),
       // Flash attention wants head sizes in steps of 8.
       pad_(half_ ? (8 - head_dim_ % 8) % 8 : 0),
       kernels_(kernels),
       stream_(stream),
-      cache_(at::zeros({model.config().num_layers, 2, positions + 1, model.config().num_kv_heads,
+      cache_(at::zeros({weights.config.num_layers, 2, positions + 1, weights.config.num_kv_heads,
                         head_dim_ + pad_},
-                       at::TensorOptions().dtype(model.dtype()).device(model.device()))) {}
+                       at::TensorOptions().dtype(weights.dtype).device(weights.device))) {}
 
 void CudaCache::Copy(int64_t from, int64_t to, int64_t count) {
   cache_.narrow(2, to, count).copy_(cache_.narrow(2, from, count));

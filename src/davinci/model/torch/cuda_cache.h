@@ -1,5 +1,5 @@
 // CudaCache: keys and values of all positions on a CUDA device, and the attention over them that
-// passes of the Transformer are given.
+// passes are given.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -10,8 +10,9 @@
 
 #include "davinci/model/decode_kernels.h"
 #include "davinci/model/pass.h"
+#include "davinci/model/torch/attention.h"
 #include "davinci/model/torch/cuda_step.h"
-#include "davinci/model/torch/transformer.h"
+#include "davinci/model/torch/weights.h"
 
 namespace davinci::model {
 
@@ -20,8 +21,7 @@ class CudaCache {
   // Of `model`'s device and type. The position behind the last, `positions`, is where rows without
   // a request write. `kernels` (null: ATen's operations) and `stream`, the current CUDA stream,
   // outlive it.
-  CudaCache(const Transformer& model, int64_t positions, const DecodeKernels* kernels,
-            void* stream);
+  CudaCache(const Weights& weights, int64_t positions, const DecodeKernels* kernels, void* stream);
 
   // Of a layer: [position, kv head, head_dim], for kernels where head_dim needs no padding.
   at::Tensor Keys(int64_t layer) const { return cache_.select(0, layer).select(0, 0); }

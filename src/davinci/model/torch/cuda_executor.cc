@@ -10,13 +10,14 @@
 #include "davinci/model/torch/cuda_sampler.h"
 #include "davinci/model/torch/cuda_step.h"
 #include "davinci/model/torch/executor.h"
+#include "davinci/model/torch/forward.h"
 #include "davinci/model/torch/nvrtc_directories.h"
 
 namespace davinci::model {
 
 #ifndef DAVINCI_TORCH_CUDA
 
-Result<std::unique_ptr<Executor>> MakeCudaExecutor(Transformer*, Executor::Options) {
+Result<std::unique_ptr<Executor>> MakeCudaExecutor(Weights*, Executor::Options) {
   return FailedPrecondition(
       "this build's LibTorch has no CUDA; use --device cpu, or set DAVINCI_PYTHON to a Python "
       "whose "
@@ -52,30 +53,30 @@ struct Pending {
 
 class CudaExecutor final : public Executor {
  public:
-  CudaExecutor(Transformer* model, Options options)
-      : model_(*model),
+  CudaExecutor(Weights* weights, Options options)
+      : weights_(*weights),
         options_(std::move(options)),
-        stream_(c10::cuda::getStreamFromPool(true, model->device().index())),
+        stream_(c10::cuda::getStreamFromPool(true, weights->device.index())),
         guard_(stream_) {
     c10::cuda::device_synchronize();  // the weights were brought on another stream
-    if (model_.dtype() != at::kFloat && options_.own_kernels != OwnKernels::kNone) {
-      const weights::ModelConfig& config = model_.config();
+    if (weights_.dtype != at::kFloat && options_.own_kernels != OwnKernels::kNone) {
+      const weights::ModelConfig& config = weights_.config;
       const DecodeKernels::Shape shape{static_cast<int>(config.num_heads),
                                        static_cast<int>(config.num_kv_heads),
                                        static_cast<int>(config.head_dim)};
-      auto kernels = DecodeKernels::Load(model_.device().index(), shape, NvrtcDirectories(),
+      auto kernels = DecodeKernels::Load(weights_.device.index(), shape, NvrtcDirectories(),
                                          options_.own_kernels == OwnKernels::kOverlapped);
       if (kernels.ok()) {
         kernels_ = std::move(kernels).value();
         fused_ = std::make_unique<CudaFusedOps>(kernels_.get(), stream_.stream());
         pass_.fused = fused_.get();
         note_ = "davinci";
-        if (options_.own_kernels >= OwnKernels::kLayers) model->FoldNorms();
+        if (options_.own_kernels >= OwnKernels::kLayers) FoldNorms(weights);
       } else {
         note_ = "aten (" + kernels.status().message() + ")";
       }
     }
-    cache_.emplace(model_, options_.cache_tokens, kernels_.get(), stream_.stream());
+    cache_.emplace(weights_, options_.cache_tokens, kernels_.get(), stream_.stream());
     const auto bytes = at::TensorOptions().dtype(at::kByte);
     const int64_t batch = options_.max_batch;
     for (Slot& slot : slots_) {
@@ -84,9 +85,9 @@ class CudaExecutor final : public Executor {
       slot.drawn_bytes = at::zeros({Drawn::NumBytes(batch)}, bytes.pinned_memory(true));
       slot.drawn = Drawn::Slice(slot.drawn_bytes, batch);
     }
-    device_ = at::zeros({StepInputs::NumBytes(batch)}, bytes.device(model_.device()));
+    device_ = at::zeros({StepInputs::NumBytes(batch)}, bytes.device(weights_.device));
     device_inputs_ = StepInputs::Slice(device_, batch);
-    drawn_bytes_ = at::zeros({Drawn::NumBytes(batch)}, bytes.device(model_.device()));
+    drawn_bytes_ = at::zeros({Drawn::NumBytes(batch)}, bytes.device(weights_.device));
     drawn_ = Drawn::Slice(drawn_bytes_, batch);
     sampler_.emplace(kernels_.get(), stream_.stream(), device_inputs_, drawn_);
     // The batch is [0, 1, …]: one query each.
@@ -105,9 +106,10 @@ class CudaExecutor final : public Executor {
       if (chunk.last) last.push_back(static_cast<int64_t>(tokens.size()) - 1);
     }
     PrefillAttention attention(&*cache_, chunks, Upload(at));
-    const Tensor hidden = model_.Hidden(Upload(tokens), Upload(positions), attention, pass_);
+    const Forward forward(weights_, pass_);
+    const Tensor hidden = forward.Hidden(Upload(tokens), Upload(positions), attention);
     if (last.empty()) return {};
-    return model_.Logits(hidden.index_select(0, Upload(last)));
+    return forward.Logits(hidden.index_select(0, Upload(last)));
   }
 
   void Draw(const Tensor& logits, std::span<const DrawRow> rows,
@@ -180,7 +182,7 @@ class CudaExecutor final : public Executor {
   void TakeSlot() { slot_ = &slots_[next_slot_++ % std::size(slots_)]; }
 
   Tensor Upload(const std::vector<int64_t>& values) const {
-    return at::tensor(values, at::kLong).to(model_.device());
+    return at::tensor(values, at::kLong).to(weights_.device);
   }
 
   int BucketFor(int count) const {
@@ -224,14 +226,15 @@ class CudaExecutor final : public Executor {
   void Run(Captured* step, int64_t batch) {
     DecodeAttention attention(&*cache_, device_inputs_, slot_->inputs, batch, query_borders_,
                               options_.max_context);
-    const DecodeLayers layers({&model_.config(), kernels_.get(), fused_.get(), &*cache_,
+    const DecodeLayers layers({&weights_.config, kernels_.get(), fused_.get(), &*cache_,
                                &device_inputs_, stream_.stream(), options_.most_projected_rows},
                               batch);
     PassOptions pass = pass_;
     if (kernels_ != nullptr && options_.own_kernels >= OwnKernels::kLayers) pass.layers = &layers;
+    const Forward forward(weights_, pass);
     const Tensor hidden =
-        model_.Hidden(Tokens(batch), device_inputs_.positions.narrow(0, 0, batch), attention, pass);
-    step->logits = kernels_ != nullptr ? model_.RawLogits(hidden) : model_.Logits(hidden);
+        forward.Hidden(Tokens(batch), device_inputs_.positions.narrow(0, 0, batch), attention);
+    step->logits = kernels_ != nullptr ? forward.RawLogits(hidden) : forward.Logits(hidden);
     sampler_->DrawUnrestricted(step->logits);
   }
 
@@ -305,7 +308,7 @@ class CudaExecutor final : public Executor {
       }
   }
 
-  const Transformer& model_;
+  const Weights& weights_;
   const Options options_;
   const c10::cuda::CUDAStream stream_;
   const c10::cuda::CUDAStreamGuard guard_;  // of the thread that made this
@@ -331,8 +334,8 @@ class CudaExecutor final : public Executor {
 
 void ReturnCudaMemory() { c10::cuda::CUDACachingAllocator::emptyCache(); }
 
-Result<std::unique_ptr<Executor>> MakeCudaExecutor(Transformer* model, Executor::Options options) {
-  return std::unique_ptr<Executor>(std::make_unique<CudaExecutor>(model, std::move(options)));
+Result<std::unique_ptr<Executor>> MakeCudaExecutor(Weights* weights, Executor::Options options) {
+  return std::unique_ptr<Executor>(std::make_unique<CudaExecutor>(weights, std::move(options)));
 }
 
 #endif

@@ -1,4 +1,4 @@
-// The operations and layers of the Transformer that davinci's CUDA kernels do.
+// The operations and layers of a pass that davinci's CUDA kernels do.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -8,7 +8,7 @@
 #include "davinci/model/decode_kernels.h"
 #include "davinci/model/torch/cuda_cache.h"
 #include "davinci/model/torch/cuda_step.h"
-#include "davinci/model/torch/transformer.h"
+#include "davinci/model/torch/operations.h"
 
 namespace davinci::model {
 
@@ -28,7 +28,7 @@ class CudaFusedOps final : public FusedOps {
 
 // The layers of a step of `rows`. With few rows and small products five launches: norm and qkv,
 // attention, o, norm and gate and up, down. Otherwise products are cuBLAS's and norms are factors
-// applied behind them (Transformer::FoldNorms() has been called): six launches.
+// applied behind them (FoldNorms() has been called): six launches.
 class DecodeLayers final : public LayerOps {
  public:
   struct Parts {  // outlive it

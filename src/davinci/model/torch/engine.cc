@@ -11,6 +11,7 @@
 #include "davinci/model/library_abi.h"
 #include "davinci/model/prompt_plan.h"
 #include "davinci/model/torch/executor.h"
+#include "davinci/model/torch/forward.h"
 
 namespace davinci::model {
 namespace {
@@ -117,12 +118,12 @@ class EngineImpl final : public Engine {
       const auto count = static_cast<int64_t>(tokens.size());
       Tensor ids = at::empty({count}, at::kLong);
       std::copy(tokens.begin(), tokens.end(), ids.data_ptr<int64_t>());
-      const auto attention = PackedCausal(config_, {0, count}, model_->device());
+      const auto attention = PackedCausal(config_, {0, count}, weights_->device);
       PassOptions pass;
       if (on_cpu()) pass.pacer = pacer_.get();
-      use(model_->Logits(model_->Hidden(ids.to(model_->device()),
-                                        at::arange(count).to(model_->device()), *attention, pass),
-                         pass));
+      const Forward forward(*weights_, pass);
+      use(forward.Logits(forward.Hidden(ids.to(weights_->device),
+                                        at::arange(count).to(weights_->device), *attention)));
     };
     MutexLock lock(mutex_);
     if (stopping_) return Cancelled("the model is being closed");
@@ -171,7 +172,7 @@ class EngineImpl final : public Engine {
   void Close() {
     executor_.reset();
     pool_.reset();
-    model_.reset();
+    weights_.reset();
     if (!device_.is_cpu()) ReturnCudaMemory();
     booking_.reset();
   }
@@ -188,7 +189,7 @@ class EngineImpl final : public Engine {
           lock.unlock();
           Rest();
           lock.lock();
-          if (options_.idle_release_s >= 0 && model_ != nullptr) {
+          if (options_.idle_release_s >= 0 && weights_ != nullptr) {
             const auto limit = std::chrono::duration<double>(options_.idle_release_s);
             if (!wake_.wait_for(lock, limit, has_work)) {
               lock.unlock();
@@ -202,7 +203,8 @@ class EngineImpl final : public Engine {
         jobs.assign(jobs_.begin(), jobs_.end());
         jobs_.clear();
       }
-      const Status ready = model_ != nullptr ? Status::Ok() : Guarded([&] { return OpenMemory(); });
+      const Status ready =
+          weights_ != nullptr ? Status::Ok() : Guarded([&] { return OpenMemory(); });
       pacer_->Take();
       for (Job* job : jobs) {
         job->status = ready.ok() ? Guarded([&] {
@@ -295,7 +297,7 @@ class EngineImpl final : public Engine {
       if (request->generation.cancel.stop_requested()) Complete(request, Cancelled("cancelled"));
   }
 
-  bool on_cpu() const { return model_->device().is_cpu(); }
+  bool on_cpu() const { return weights_->device.is_cpu(); }
 
   void Begin(Request* request, const SegmentPool::Match& match) {
     request->begun = true;
@@ -465,7 +467,7 @@ class EngineImpl final : public Engine {
   at::Device device_{at::kCPU};
 
   // The engine's thread only.
-  std::unique_ptr<Transformer> model_;
+  std::unique_ptr<Weights> weights_;
   std::unique_ptr<Executor> executor_;
   std::unique_ptr<SegmentPool> pool_;
   std::shared_ptr<void> booking_;
@@ -529,7 +531,7 @@ Status EngineImpl::OpenMemory() {
   if (options_.random_weights) {
     if (!options_.lora_dir.empty())
       return InvalidArgument("random weights take no adapter (lora_dir)");
-    model_ = Transformer::Random(config_, device_, dtype_);
+    weights_ = RandomWeights(config_, device_, dtype_);
   } else {
     DAVINCI_ASSIGN_OR_RETURN(const weights::TensorFile file,
                              weights::TensorFile::Open(options_.model_dir));
@@ -538,9 +540,9 @@ Status EngineImpl::OpenMemory() {
       DAVINCI_ASSIGN_OR_RETURN(adapter, weights::LoadLoraAdapter(options_.lora_dir));
     }
     DAVINCI_ASSIGN_OR_RETURN(
-        model_, Transformer::Load(config_, file, device_, dtype_, adapter ? &*adapter : nullptr));
+        weights_, LoadWeights(config_, file, device_, dtype_, adapter ? &*adapter : nullptr));
   }
-  model_->ReservePositions(facts_.max_context);
+  ReservePositions(weights_.get(), facts_.max_context);
   pool_ = std::make_unique<SegmentPool>(facts_.cache_tokens);
   Executor::Options options;
   options.cache_tokens = facts_.cache_tokens;
@@ -551,9 +553,9 @@ Status EngineImpl::OpenMemory() {
   options.most_projected_rows = options_.most_projected_rows;
   if (on_cpu()) {
     options.pacer = pacer_.get();
-    executor_ = MakeCpuExecutor(model_.get(), options);
+    executor_ = MakeCpuExecutor(weights_.get(), options);
   } else {
-    DAVINCI_ASSIGN_OR_RETURN(executor_, MakeCudaExecutor(model_.get(), options));
+    DAVINCI_ASSIGN_OR_RETURN(executor_, MakeCudaExecutor(weights_.get(), options));
   }
   {
     const MutexLock lock(mutex_);

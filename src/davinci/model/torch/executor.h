@@ -10,8 +10,9 @@
 #include <vector>
 
 #include "davinci/model/engine.h"
+#include "davinci/model/pacer.h"
 #include "davinci/model/pass.h"
-#include "davinci/model/torch/transformer.h"
+#include "davinci/model/torch/weights.h"
 
 namespace davinci::model {
 
@@ -53,11 +54,11 @@ class Executor {
   virtual std::string kernels() const { return "davinci"; }  // see EngineFacts
 };
 
-// Packs the model's weights where that pays (Transformer::Pack).
-std::unique_ptr<Executor> MakeCpuExecutor(Transformer* model, Executor::Options options);
-// Folds the model's norms into its weights where its kernels use that (Transformer::FoldNorms).
+// Packs the weights where that pays (PackWeights).
+std::unique_ptr<Executor> MakeCpuExecutor(Weights* weights, Executor::Options options);
+// Folds the norms into the weights where its kernels use that (FoldNorms).
 // kFailedPrecondition where this library was built without CUDA.
-Result<std::unique_ptr<Executor>> MakeCudaExecutor(Transformer* model, Executor::Options options);
+Result<std::unique_ptr<Executor>> MakeCudaExecutor(Weights* weights, Executor::Options options);
 // Gives what LibTorch keeps for its next tensors back to the devices, for other processes.
 void ReturnCudaMemory();
 

@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "davinci/model/attention_groups.h"
-#include "davinci/model/torch/transformer.h"
+#include "davinci/model/torch/attention.h"
 
 namespace davinci::model {
 namespace {

@@ -101,11 +101,11 @@ Status LearnerImpl::Load() {
   DAVINCI_RETURN_IF_ERROR(ChooseAttention());
   if (options_.random_weights) {
     at::manual_seed(options_.seed);
-    model_ = model::Transformer::Random(config_, device_, dtype_);
+    weights_ = model::RandomWeights(config_, device_, dtype_);
     return AddSlots(nullptr);
   }
   DAVINCI_ASSIGN_OR_RETURN(const auto file, weights::TensorFile::Open(options_.model_dir));
-  DAVINCI_ASSIGN_OR_RETURN(model_, model::Transformer::Load(config_, file, device_, dtype_));
+  DAVINCI_ASSIGN_OR_RETURN(weights_, model::LoadWeights(config_, file, device_, dtype_));
   return AddSlots(&file);
 }
 
@@ -146,7 +146,7 @@ Status LearnerImpl::Open() {
   return Guarded([&] { return ShareRandomWeights(); });
 }
 
-Slot LearnerImpl::MakeSlot(std::vector<model::Transformer::Part> parts, int64_t layer,
+Slot LearnerImpl::MakeSlot(std::vector<model::StoredPart> parts, int64_t layer,
                            Tensor compute) const {
   Slot slot;
   slot.parts = std::move(parts);
@@ -163,13 +163,13 @@ Status LearnerImpl::AddSlots(const weights::TensorFile* file) {
   if (options_.lora.rank > 0) {
     DAVINCI_RETURN_IF_ERROR(AddLora());
   } else {
-    for (const model::Transformer::Stored& stored : model_->StoredTensors()) {
-      if (options_.value_head && stored.value.is_same(model_->head()) && !config_.tied_embeddings)
+    for (const model::StoredTensor& stored : model::StoredTensors(*weights_)) {
+      if (options_.value_head && stored.value.is_same(weights_->head) && !config_.tied_embeddings)
         continue;
       slots_.push_back(MakeSlot(stored.parts, stored.layer, stored.value));
       if (file == nullptr || dtype_ == at::kFloat) continue;
       // The masters have what bf16 rounded away.
-      for (const model::Transformer::Part& part : stored.parts) {
+      for (const model::StoredPart& part : stored.parts) {
         const weights::Tensor* source = file->Find(part.name);
         std::vector<float> values(static_cast<size_t>(source->num_elements()));
         DAVINCI_RETURN_IF_ERROR(weights::ReadFloat32(*source, values));
@@ -193,8 +193,8 @@ Status LearnerImpl::AddLora() {
   const LoraOptions& lora = options_.lora;
   const auto options = at::TensorOptions().dtype(at::kFloat).device(device_);
   at::manual_seed(options_.seed);
-  for (const model::Transformer::Stored& stored : model_->StoredTensors())
-    for (const model::Transformer::Part& part : stored.parts) {
+  for (const model::StoredTensor& stored : model::StoredTensors(*weights_))
+    for (const model::StoredPart& part : stored.parts) {
       if (!part.name.ends_with(".weight")) continue;
       const std::string module = part.name.substr(0, part.name.size() - 7);
       if (std::none_of(lora.targets.begin(), lora.targets.end(),
@@ -204,7 +204,8 @@ Status LearnerImpl::AddLora() {
       const double bound = 1 / std::sqrt(static_cast<double>(in));
       const Tensor a = at::empty({lora.rank, in}, options).uniform_(-bound, bound).to(dtype_);
       const Tensor b = at::zeros({part.rows, lora.rank}, options).to(dtype_);
-      if (!model_->AddLowRank(module, a, b, lora.alpha / static_cast<double>(lora.rank)))
+      if (!model::AddLowRank(weights_.get(), module, a, b,
+                             lora.alpha / static_cast<double>(lora.rank)))
         return InvalidArgument(fmt::format("lora.targets: {} is no linear layer", module));
       slots_.push_back(MakeSlot({{module + ".lora_A", 0, lora.rank}}, stored.layer, a));
       slots_.push_back(MakeSlot({{module + ".lora_B", 0, part.rows}}, stored.layer, b));
@@ -236,7 +237,7 @@ Status LearnerImpl::VisitSlots(StateKind kind,
     DAVINCI_ASSIGN_OR_RETURN(const Tensor whole, optimizer_->Whole(slot, kind));
     if (!failed.ok() || visitor == nullptr) continue;
     const Tensor host = whole.to(at::kCPU).contiguous();
-    for (const model::Transformer::Part& part : slot.parts) {
+    for (const model::StoredPart& part : slot.parts) {
       const Tensor values = host.narrow(0, part.begin, part.rows);
       const auto sizes = values.sizes();
       failed = visitor({part.name,
@@ -283,7 +284,7 @@ Status LearnerImpl::Set(StateKind kind, const StateTensor& tensor) {
   if (kind == StateKind::kGradients) return InvalidArgument("gradients are not set");
   return Guarded([&]() -> Status {
     for (Slot& slot : slots_)
-      for (const model::Transformer::Part& part : slot.parts) {
+      for (const model::StoredPart& part : slot.parts) {
         if (part.name != tensor.name) continue;
         const Tensor target = slot.compute.detach().narrow(0, part.begin, part.rows);
         if (target.sizes() != at::IntArrayRef(tensor.shape))
@@ -313,7 +314,7 @@ LearnerFacts LearnerImpl::Facts() {
   facts.attention = device_.is_cpu() || dtype_ == at::kFloat       ? "sdpa"
                     : attention_ == model::AttentionKernel::kCudnn ? "cudnn"
                                                                    : "flash";
-  facts.parameters = model_->num_parameters();
+  facts.parameters = model::NumParameters(*weights_);
   for (const Slot& slot : slots_) facts.trained_parameters += slot.compute.numel();
   facts.gradient_bytes = gradient_bytes_;
   facts.updates = optimizer_->updates;

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "davinci/model/torch/transformer.h"
+#include "davinci/model/torch/forward.h"
 #include "davinci/trainer/learner.h"
 #include "davinci/trainer/torch/optimizer.h"
 #include "davinci/trainer/torch/slot.h"
@@ -103,8 +103,7 @@ class LearnerImpl final : public Learner {
   Status ChooseAttention();
   // Generators of different devices may differ: all ranks begin with rank 0's weights.
   Status ShareRandomWeights();
-  Slot MakeSlot(std::vector<model::Transformer::Part> parts, int64_t layer,
-                at::Tensor compute) const;
+  Slot MakeSlot(std::vector<model::StoredPart> parts, int64_t layer, at::Tensor compute) const;
   Status AddSlots(const weights::TensorFile* file);
   Status AddLora();
   Slot* FindSlot(const at::Tensor& compute);
@@ -137,7 +136,7 @@ class LearnerImpl final : public Learner {
   weights::ModelConfig config_;
   at::Device device_{at::kCPU};
   at::ScalarType dtype_ = at::kFloat;
-  std::unique_ptr<model::Transformer> model_;
+  std::unique_ptr<model::Weights> weights_;
   std::unique_ptr<comm::Communicator> communicator_;  // of several ranks
   std::unique_ptr<Optimizer> optimizer_;
   std::vector<Slot> slots_;

@@ -25,7 +25,7 @@ using Shapes = std::map<std::pair<int64_t, int64_t>, std::vector<Tensor>>;
 
 void AddMatrices(const Slot& slot, const Tensor& whole, Shapes* shapes) {
   const Tensor all = whole.view(slot.compute.sizes());
-  for (const model::Transformer::Part& part : slot.parts)
+  for (const model::StoredPart& part : slot.parts)
     (*shapes)[{part.rows, all.size(1)}].push_back(all.narrow(0, part.begin, part.rows));
 }
 

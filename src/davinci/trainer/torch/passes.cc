@@ -81,12 +81,13 @@ Result<PassResult> LearnerImpl::Evaluate(std::span<const SequenceView> sequences
     const DeterministicScope scope(options_.deterministic);
     DAVINCI_ASSIGN_OR_RETURN(const Packed packed, Pack(sequences, options));
     const c10::AutoGradMode no_gradients(false);
-    Tensor x = model_->Embed(packed.tokens, pass_);
+    const model::Forward forward(*weights_, pass_);
+    Tensor x = forward.Embed(packed.tokens);
     const auto attention = Attend(packed);
-    const auto rotation = model_->RotationOf(packed.positions, pass_);
+    const model::Rotation rotation = forward.RotationOf(packed.positions);
     for (int64_t i = 0; i < config_.num_layers; ++i)
-      x = model_->Block(i, x, packed.positions, rotation, *attention, pass_);
-    const Tensor hidden = model_->FinalNorm(x, pass_).index_select(0, packed.rows);
+      x = forward.Block(i, x, packed.positions, rotation, *attention);
+    const Tensor hidden = forward.FinalNorm(x).index_select(0, packed.rows);
     return ToHost(Head(packed, hidden, options, {}, nullptr, nullptr));
   });
 }
@@ -149,7 +150,7 @@ Result<LearnerImpl::Packed> LearnerImpl::Pack(std::span<const SequenceView> sequ
   if (longest > config_.max_positions)
     return InvalidArgument(fmt::format("a sequence of {} tokens; the model's context ends at {}",
                                        longest, config_.max_positions));
-  model_->ReservePositions(longest);
+  model::ReservePositions(weights_.get(), longest);
   Upload({{&tokens, &packed.tokens},
           {&positions, &packed.positions},
           {&rows, &packed.rows},
@@ -183,13 +184,13 @@ std::vector<Slot*> LearnerImpl::SlotsOf(int64_t layer) {
   std::vector<Slot*> found;
   for (Slot& slot : slots_)
     if (slot.layer == layer &&
-        (!slot.compute.is_same(model_->embedding()) || model_->head().is_same(slot.compute)))
+        (!slot.compute.is_same(weights_->embedding) || weights_->head.is_same(slot.compute)))
       found.push_back(&slot);
   return found;
 }
 
 Status LearnerImpl::ReduceEmbedding() {
-  Slot* const slot = FindSlot(model_->embedding());
+  Slot* const slot = FindSlot(weights_->embedding);
   return slot == nullptr ? Status::Ok() : optimizer_->Reduce({&slot, 1});
 }
 
@@ -229,8 +230,8 @@ LearnerImpl::Outputs LearnerImpl::Head(const Packed& packed, const Tensor& hidde
   const bool in_place = ops_ != nullptr && model::TrainKernels::CanScore(config_.vocab_size);
   const int64_t chunk_rows =
       ChunkRows(options_, MostHeadLogits(/*cuda=*/!device_.is_cpu(), in_place), config_.vocab_size);
-  const Tensor weight = model_->head().detach();
-  Slot* slot = FindSlot(model_->head());
+  const Tensor weight = weights_->head.detach();
+  Slot* slot = FindSlot(weights_->head);
   const Tensor outputs = at::empty({count}, hidden.options().dtype(at::kFloat));
   const Tensor entropies = options.entropies ? at::empty_like(outputs) : Tensor();
   const Tensor hits = options.hits && d_hidden == nullptr ? at::empty_like(outputs) : Tensor();
@@ -311,27 +312,27 @@ Result<PassResult> LearnerImpl::Differentiate(std::span<const SequenceView> sequ
   if (gradient == nullptr)
     slopes = at::tensor(at::ArrayRef<float>(derivatives.data(), derivatives.size()), at::kFloat)
                  .to(device_);
+  const model::Forward forward(*weights_, pass_);
   const auto attention = Attend(packed);
-  const auto rotation = model_->RotationOf(packed.positions, pass_);
+  const model::Rotation rotation = forward.RotationOf(packed.positions);
   const int64_t num_layers = config_.num_layers;
   const int64_t recomputed = options_.recomputed_layers < 0
                                  ? num_layers
                                  : std::min(options_.recomputed_layers, num_layers);
-  Slot* embedding = FindSlot(model_->embedding());
+  Slot* embedding = FindSlot(weights_->embedding);
   // Layer by layer: its input is a leaf, its output the root of a graph of its own. Of a
   // recomputed layer only the input is kept.
   std::vector<Tensor> inputs(static_cast<size_t>(num_layers) + 1);
   std::vector<Tensor> results(static_cast<size_t>(num_layers));
   const auto block = [&](int64_t i) {
-    return model_->Block(i, inputs[static_cast<size_t>(i)], packed.positions, rotation, *attention,
-                         pass_);
+    return forward.Block(i, inputs[static_cast<size_t>(i)], packed.positions, rotation, *attention);
   };
   const auto leaf = [&](const Tensor& x, bool differentiated) {
     Tensor made = x.detach();
     made.set_requires_grad(differentiated);
     return made;
   };
-  inputs[0] = leaf(model_->Embed(packed.tokens, pass_), embedding != nullptr);
+  inputs[0] = leaf(forward.Embed(packed.tokens), embedding != nullptr);
   for (int64_t i = 0; i < num_layers; ++i) {
     const auto at = static_cast<size_t>(i);
     const c10::AutoGradMode mode(i >= recomputed);
@@ -342,7 +343,7 @@ Result<PassResult> LearnerImpl::Differentiate(std::span<const SequenceView> sequ
   Tensor hidden;
   {
     const c10::AutoGradMode mode(true);
-    hidden = model_->FinalNorm(inputs.back(), pass_);
+    hidden = forward.FinalNorm(inputs.back());
   }
   const Tensor seen = hidden.detach().index_select(0, packed.rows);
   Tensor d_seen = at::empty_like(seen);

@@ -4,12 +4,12 @@
 #include <cstdint>
 #include <vector>
 
-#include "davinci/model/torch/transformer.h"
+#include "davinci/model/torch/weights.h"
 
 namespace davinci::trainer {
 
 struct Slot {
-  std::vector<model::Transformer::Part> parts;
+  std::vector<model::StoredPart> parts;
   int64_t layer = -1;
   at::Tensor compute;  // what the layers use; a leaf of every graph
   // Summed over passes; undefined: none yet. fp32, or bf16 as one product left it.
