@@ -11,6 +11,7 @@
 #include "davinci/base/files.h"
 #include "davinci/base/json_text.h"
 #include "davinci/base/table.h"
+#include "davinci/llm/refusing_backbone.h"
 #include "davinci/runs/task_inputs.h"
 #include "davinci/task/task.h"
 #include "kernel_file.h"
@@ -105,7 +106,7 @@ Result<runs::RunResult> Recertify(const OptimizeArguments& arguments, const Glob
   DAVINCI_ASSIGN_OR_RETURN(runs::RunRecipe recipe, runs::RecipeOf(arguments.recertify, &resolved));
   recipe.judge.unsafe_no_sandbox = recipe.judge.unsafe_no_sandbox || arguments.flags.no_sandbox;
   RunFlags flags = arguments.flags;
-  flags.backbone = NoModel("--recertify asks no model");
+  flags.backbone = llm::RefusingBackbone("--recertify asks no model");
   const runs::RunEvents events = console->Events();
   DAVINCI_ASSIGN_OR_RETURN(Workplace place, OpenWorkplace(flags, recipe, global, events.note));
   rollout::StopFlag stop;

@@ -19,6 +19,7 @@
 #include "davinci/embedded/embedded_backbone.h"
 #include "davinci/gpu/device.h"
 #include "davinci/gpu/visible_devices.h"
+#include "davinci/llm/refusing_backbone.h"
 #include "davinci/runs/run_identity.h"
 #include "davinci/training/train_forecast.h"
 #include "davinci/training/train_loop.h"
@@ -55,7 +56,7 @@ Result<Workplace> OpenPlace(const training::TrainRequest& request,
   RunFlags flags;
   flags.further_targets.assign(targets.begin() + 1, targets.end());
   // Training opens its own model for each step.
-  flags.backbone = NoModel("training samples from its own model");
+  flags.backbone = llm::RefusingBackbone("training samples from its own model");
   return OpenWorkplace(flags, request.recipe.run, global,
                        [](const std::string& notice) { fmt::print(stderr, "{}\n", notice); });
 }

@@ -11,12 +11,14 @@
 
 #include "davinci/base/files.h"
 #include "davinci/base/hash.h"
-#include "davinci/base/plural.h"
 #include "davinci/embedded/embedded_backbone.h"
 #include "davinci/expert/expert_author.h"
 #include "davinci/gpu/device.h"
 #include "davinci/gpu/visible_devices.h"
 #include "davinci/llm/recorded.h"
+#include "davinci/llm/refusing_backbone.h"
+#include "davinci/runs/forecast.h"
+#include "davinci/runs/recipe_layers.h"
 #include "davinci/runs/run_identity.h"
 #include "davinci/runs/user_config.h"
 #include "davinci/search/strategy.h"
@@ -31,12 +33,8 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr char kRecorded[] = "recorded:";
-constexpr char kExpert[] = "expert";
-constexpr char kEmbedded[] = "embedded";
-// Settings of the expert's runs where nothing else is set: a rollout for each of its variants, no
-// skills that a model would read. Only a kernel that is wrong or slow gets a second turn.
-constexpr std::pair<const char*, const char*> kExpertDefaults[] = {
-    {"selection.schemes", "0"}, {"rollout.rollouts", "8"}, {"rollout.turns", "3"}};
+using runs::kEmbedded;
+using runs::kExpert;
 
 std::string Quoted(const std::string& text) { return config::TomlLiteral(nlohmann::json(text)); }
 
@@ -92,37 +90,6 @@ judge::JudgeVersions VersionsOf(const Installation& installation,
   }
   return versions;
 }
-
-// A budget in dollars can be kept for models of known price only.
-Status CheckPrice(double budget_usd, const llm::PriceTable& prices, const std::string& model) {
-  if (!(budget_usd > 0) || prices.Find(model)) return Status::Ok();
-  return InvalidArgument(
-      fmt::format("a budget of ${0:g} needs the price of \"{1}\"; write a TOML file with\n"
-                  "  [models.\"{1}\"]\n"
-                  "  input_usd_per_million = …\n"
-                  "  output_usd_per_million = …\n"
-                  "and name it with --set llm.prices=FILE, or put the table into "
-                  "~/.config/davinci/config.toml; or "
-                  "limit --max-calls instead of dollars",
-                  budget_usd, model));
-}
-
-class RefusingBackbone final : public llm::Backbone {
- public:
-  explicit RefusingBackbone(std::string why) : why_(std::move(why)) {}
-  Result<llm::Reply> Generate(const llm::Request&, const CancelToken&) override {
-    return Internal(why_);
-  }
-  Result<std::vector<llm::Reply>> GenerateMany(const llm::Request&, int,
-                                               const CancelToken&) override {
-    return Internal(why_);
-  }
-  int64_t ContextTokens() const override { return 0; }
-  std::string Name() const override { return "none"; }
-
- private:
-  const std::string why_;
-};
 
 // Makes the expert an author of the run's rollouts: of all of them, or of one of each task beside a
 // model's.
@@ -195,8 +162,7 @@ Result<std::unique_ptr<llm::Backbone>> OpenBackbone(const runs::LlmSettings& llm
   if (first == kExpert) {
     *identity = kExpert;
     DAVINCI_RETURN_IF_ERROR(OpenAuthor(recipe, expert::Dealing::kOneEach, place));
-    return std::unique_ptr<llm::Backbone>(
-        std::make_unique<RefusingBackbone>("--llm expert asks no model"));
+    return llm::RefusingBackbone("--llm expert asks no model");
   }
   if (first.starts_with(kRecorded)) {
     const std::string file = first.substr(sizeof(kRecorded) - 1);
@@ -229,10 +195,11 @@ Result<std::unique_ptr<llm::Backbone>> OpenBackbone(const runs::LlmSettings& llm
     DAVINCI_ASSIGN_OR_RETURN(options.prices, llm::PriceTable::Load(llm.prices));
   }
   const llm::PriceTable prices = options.prices;
-  if (!llm.model.empty()) DAVINCI_RETURN_IF_ERROR(CheckPrice(recipe.budget.usd, prices, llm.model));
+  if (!llm.model.empty())
+    DAVINCI_RETURN_IF_ERROR(llm::CheckPrice(recipe.budget.usd, prices, llm.model));
   DAVINCI_ASSIGN_OR_RETURN(auto client, llm::OpenAiClient::Create(std::move(options)));
   DAVINCI_RETURN_IF_ERROR(client->Probe(CancelToken()));
-  DAVINCI_RETURN_IF_ERROR(CheckPrice(recipe.budget.usd, prices, client->model()));
+  DAVINCI_RETURN_IF_ERROR(llm::CheckPrice(recipe.budget.usd, prices, client->model()));
   place->clients.push_back(client.get());
   *identity = llm.model;
   return std::unique_ptr<llm::Backbone>(std::move(client));
@@ -300,10 +267,6 @@ Status FindLibrary(const RunFlags& flags, const runs::RunRecipe& recipe, Workpla
 }
 
 }  // namespace
-
-std::shared_ptr<llm::Backbone> NoModel(std::string why) {
-  return std::make_shared<RefusingBackbone>(std::move(why));
-}
 
 void AddRunFlags(CLI::App* command, RunFlags* flags) {
   const runs::RunRecipe usual;
@@ -384,68 +347,6 @@ void AddRunFlags(CLI::App* command, RunFlags* flags) {
   command->add_flag("--unsafe-no-sandbox", flags->no_sandbox, "Run candidates without isolation");
 }
 
-namespace {
-
-bool IsSet(const config::Recipe& recipe, const std::string& key) {
-  const size_t dot = key.find('.');
-  const auto table = recipe.tree().values.find(key.substr(0, dot));
-  return table != recipe.tree().values.end() && table->contains(key.substr(dot + 1));
-}
-
-// A model in this process may say how it wants to be asked: davinci.toml in its folder, below
-// everything that is set. Prompts and skills that it names lie in its folder or come with davinci.
-Status AddSettingsOfModel(config::Recipe* recipe) {
-  const nlohmann::json& values = recipe->tree().values;
-  if (!IsSet(*recipe, "llm.endpoints") ||
-      values["llm"]["endpoints"] != nlohmann::json::array({kEmbedded}))
-    return Status::Ok();
-  DAVINCI_ASSIGN_OR_RETURN(const fs::path home, FindHome());
-  std::string model = IsSet(*recipe, "llm.model") && values["llm"]["model"].is_string()
-                          ? values["llm"]["model"].get<std::string>()
-                          : "";
-  if (model.empty()) {
-    DAVINCI_ASSIGN_OR_RETURN(model, ShippedModel(home));
-  }
-  const fs::path file = fs::path(model) / "davinci.toml";
-  std::error_code error;
-  if (!fs::exists(file, error)) return Status::Ok();
-  DAVINCI_ASSIGN_OR_RETURN(config::Recipe own, config::Recipe::Load(file));
-  if (values["task"]["target"] == "cpu") own.Drop("agents.reply");  // short replies are Triton's
-  for (const auto& [table, name] : {std::pair{"agents", "prompts"}, {"skills", "library"}}) {
-    const std::string key = fmt::format("{}.{}", table, name);
-    if (!IsSet(own, key) || !own.tree().values[table][name].is_string()) continue;
-    const fs::path path = own.tree().values[table][name].get<std::string>();
-    const fs::path beside = fs::path(model) / path;
-    DAVINCI_RETURN_IF_ERROR(own.Override(
-        key + "=" +
-        Quoted((fs::exists(beside, error) ? beside : home / path).lexically_normal().string())));
-  }
-  own.Merge(*recipe);
-  *recipe = std::move(own);
-  return Status::Ok();
-}
-
-// Without a model the expert writes the kernels; whether that was so. Its settings are filled in.
-Result<bool> ChooseExpert(const RunFlags& flags, config::Recipe* recipe) {
-  const bool named = IsSet(*recipe, "llm.endpoints");
-  const bool roles = IsSet(*recipe, "llm.policy") || IsSet(*recipe, "llm.selection") ||
-                     IsSet(*recipe, "llm.summary");
-  const bool by_default = flags.expert_by_default && flags.backbone == nullptr && !named &&
-                          !roles && flags.model.empty();
-  if (by_default)
-    DAVINCI_RETURN_IF_ERROR(recipe->Override(fmt::format("llm.endpoints=[\"{}\"]", kExpert)));
-  if (!by_default) {
-    const nlohmann::json& values = recipe->tree().values;
-    if (!named || values["llm"]["endpoints"] != nlohmann::json::array({kExpert})) return false;
-  }
-  for (const auto& [key, value] : kExpertDefaults)
-    if (!IsSet(*recipe, key))
-      DAVINCI_RETURN_IF_ERROR(recipe->Override(fmt::format("{}={}", key, value)));
-  return by_default;
-}
-
-}  // namespace
-
 Result<ResolvedRecipe> ResolveRecipe(const RunFlags& flags) {
   config::Recipe recipe;
   for (const std::string& set : flags.defaults) DAVINCI_RETURN_IF_ERROR(recipe.Override(set));
@@ -506,8 +407,10 @@ Result<ResolvedRecipe> ResolveRecipe(const RunFlags& flags) {
     DAVINCI_RETURN_IF_ERROR(
         recipe.Override(fmt::format("task.target=\"{}\"", gpu ? "cuda" : "cpu")));
   }
-  DAVINCI_RETURN_IF_ERROR(AddSettingsOfModel(&recipe));
-  DAVINCI_ASSIGN_OR_RETURN(const bool by_default, ChooseExpert(flags, &recipe));
+  DAVINCI_RETURN_IF_ERROR(runs::AddSettingsOfModel(FindHome, ShippedModel, &recipe));
+  const bool may_be_expert =
+      flags.expert_by_default && flags.backbone == nullptr && flags.model.empty();
+  DAVINCI_ASSIGN_OR_RETURN(const bool by_default, runs::ChooseExpert(may_be_expert, &recipe));
   ResolvedRecipe resolved;
   resolved.expert_by_default = by_default;
   const nlohmann::json& values = recipe.tree().values;
@@ -577,65 +480,13 @@ Result<Workplace> OpenWorkplace(const RunFlags& flags, const runs::RunRecipe& re
 
 namespace {
 
-// "at most 51 model calls (3 selection, 48 policy), 402k reply tokens, $1.20". An upper bound: stop
-// rules, merged skill sets and budgets make it less; what the run has already done is in it.
-std::string Forecast(const runs::RunRequest& request, const Workplace& place) {
-  const runs::RunRecipe& recipe = request.recipe;
-  const rollout::StepSettings& step = recipe.step;
-  const auto tasks = static_cast<int64_t>(request.header.tasks.size());
-  const bool asks = step.selection == rollout::SelectionMethod::kAgent;
-  const int64_t selection = asks ? tasks * step.schemes : 0;
-  int64_t policy = 0;
-  for (const task::TaskEntry& task : request.header.tasks) {
-    const auto own = request.rollouts.find(task.id);
-    const int64_t rollouts = own != request.rollouts.end() ? own->second : step.rollouts;
-    const int64_t groups =
-        step.strategy == "davinci" ? step.schemes + (step.null_scheme ? 1 : 0) : 1;
-    const int64_t turns = step.strategy == "best_of_n" ? 1 : step.turns * step.iterations;
-    policy += step.strategy == "evolve" ? step.evolve.trials : groups * rollouts * turns;
-  }
-  if (place.parts.author_alone)
-    return fmt::format("{}: at most {}, which rules write: no model is asked",
-                       Counted(tasks, "task"), Counted(policy, "kernel"));
-  const int64_t summary = step.learn ? tasks * step.summaries : 0;
-  const int64_t trials = summary * step.max_new_skills * 2 * step.verification.admission.max_pairs;
-  const int64_t calls = selection + policy + summary + trials;
-  llm::Usage worst;
-  worst.completion_tokens = selection * step.selection_sampling.max_tokens +
-                            (policy + trials) * step.policy_sampling.max_tokens +
-                            summary * step.summary_sampling.max_tokens;
-  worst.prompt_tokens = calls * step.context_tokens - worst.completion_tokens;
-  std::string text =
-      fmt::format("{}: at most {} ({} selection, {} policy{}), {} reply tokens",
-                  Counted(tasks, "task"), Counted(calls, "model call"), selection, policy,
-                  step.learn ? fmt::format(", {} summary, {} verification", summary, trials) : "",
-                  worst.completion_tokens);
-  if (place.recorded) return text + ", $0 (recorded replies)";
-  if (place.parts.author != nullptr) text += "; the expert writes one more rollout";
-  if (place.clients.empty()) return text;
-  std::optional<double> usd;
-  if (!recipe.llm.prices.empty())
-    if (const auto prices = llm::PriceTable::Load(recipe.llm.prices); prices.ok())
-      usd = prices->Cost(place.clients.front()->model(), worst);
-  text += usd ? fmt::format(", at most ${:.2f}", *usd)
-              : std::string(", price unknown (llm.prices names a file with prices)");
-  if (recipe.budget.usd > 0) text += fmt::format("; budget ${:g}", recipe.budget.usd);
-  return text;
-}
-
-}  // namespace
-
-namespace {
-
-// Does the expert write a rollout of each task of this run beside the model's (rollout.expert)?
-bool AddsExpert(const runs::RunRecipe& recipe, const std::string& command, const Workplace& place,
-                const RunFlags& flags) {
-  if (place.parts.author_alone || recipe.expert == "off") return false;
-  if (recipe.expert == "on") return true;
-  const rollout::StepSettings& step = recipe.step;
-  const int groups = step.strategy == "davinci" ? step.schemes + (step.null_scheme ? 1 : 0) : 1;
-  const int rollouts = step.strategy == "evolve" ? step.evolve.trials : groups * step.rollouts;
-  return command == "optimize" && !place.recorded && flags.backbone == nullptr && rollouts > 1;
+// Nothing: the model costs nothing, or its price is not known.
+std::optional<double> PriceOf(const runs::RunRecipe& recipe, const Workplace& place,
+                              const llm::Usage& usage) {
+  if (place.clients.empty() || recipe.llm.prices.empty()) return std::nullopt;
+  const auto prices = llm::PriceTable::Load(recipe.llm.prices);
+  if (!prices.ok()) return std::nullopt;
+  return prices->Cost(place.clients.front()->model(), usage);
 }
 
 }  // namespace
@@ -646,7 +497,11 @@ Result<runs::RunResult> ExecuteIn(const RunFlags& flags, const ResolvedRecipe& r
   DAVINCI_ASSIGN_OR_RETURN(Workplace place,
                            OpenWorkplace(flags, resolved.recipe, global, events.note));
   runs::RunHeader& header = request.header;
-  if (AddsExpert(resolved.recipe, header.command, place, flags)) {
+  runs::Authors authors;
+  authors.rules_alone = place.parts.author_alone;
+  authors.recorded = place.recorded;
+  authors.paid = !place.clients.empty();
+  if (runs::AddsExpert(resolved.recipe, header.command, authors, flags.backbone != nullptr)) {
     DAVINCI_RETURN_IF_ERROR(OpenAuthor(resolved.recipe, expert::Dealing::kInTurn, &place));
     header.identity["rollout.expert"] = "on";
   }
@@ -673,7 +528,12 @@ Result<runs::RunResult> ExecuteIn(const RunFlags& flags, const ResolvedRecipe& r
     events.note(
         "no --llm: the expert writes the kernels by its rules; --llm URL --model NAME asks a "
         "language model");
-  if (events.note) events.note(Forecast(request, place));
+  if (events.note) {
+    const runs::Forecast forecast = runs::ForecastOf(request);
+    authors.rules_too = place.parts.author != nullptr;
+    authors.usd = PriceOf(request.recipe, place, forecast.worst);
+    events.note(runs::ForecastText(forecast, request.recipe, authors));
+  }
   return runs::ExecuteRun(std::move(request), place.parts, &stop, events);
 }
 

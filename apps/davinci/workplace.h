@@ -58,9 +58,6 @@ struct RunFlags {
 agent::DeviceFacts FactsOf(davinci::Target target, int num_cores,
                            const std::vector<gpu::DeviceInfo>& described);
 
-// For RunFlags::backbone where no model may be asked: every call fails with `why`.
-std::shared_ptr<llm::Backbone> NoModel(std::string why);
-
 void AddRunFlags(CLI::App* command, RunFlags* flags);
 
 struct ResolvedRecipe {

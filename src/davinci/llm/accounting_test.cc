@@ -8,6 +8,7 @@
 
 #include "davinci/llm/ledger.h"
 #include "davinci/llm/prices.h"
+#include "davinci/llm/refusing_backbone.h"
 
 namespace davinci::llm {
 namespace {
@@ -156,6 +157,23 @@ TEST(Ledger, WhatBrokeOffIsKeptApartAndInTheSum) {
   EXPECT_EQ(ledger.Lost()["m"].prompt_tokens, 7);
   EXPECT_EQ(ledger.Total().num_lost, 2);
   EXPECT_DOUBLE_EQ(ledger.Total().usd, 0.75);
+}
+
+TEST(CheckPrice, ABudgetNeedsThePriceOfItsModel) {
+  const auto prices = PriceTable::Parse(
+      "[models.\"known\"]\ninput_usd_per_million = 1\noutput_usd_per_million = 2\n", "prices");
+  ASSERT_TRUE(prices.ok()) << prices.status().ToString();
+  EXPECT_TRUE(CheckPrice(0, *prices, "other").ok());
+  EXPECT_TRUE(CheckPrice(1.5, *prices, "known").ok());
+  const Status refused = CheckPrice(1.5, *prices, "other");
+  EXPECT_EQ(refused.code(), StatusCode::kInvalidArgument);
+  EXPECT_NE(refused.message().find("[models.\"other\"]"), std::string::npos);
+}
+
+TEST(RefusingBackbone, EveryCallSaysWhy) {
+  const auto backbone = RefusingBackbone("no model here");
+  EXPECT_EQ(backbone->Generate({}, CancelToken()).status().message(), "no model here");
+  EXPECT_EQ(backbone->GenerateMany({}, 2, CancelToken()).status().code(), StatusCode::kInternal);
 }
 
 }  // namespace

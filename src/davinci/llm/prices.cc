@@ -94,4 +94,17 @@ std::optional<double> PriceTable::Cost(std::string_view model, const Usage& usag
           static_cast<double>(usage.completion_tokens) * price->output_usd_per_million);
 }
 
+Status CheckPrice(double budget_usd, const PriceTable& prices, const std::string& model) {
+  if (!(budget_usd > 0) || prices.Find(model)) return Status::Ok();
+  return InvalidArgument(
+      fmt::format("a budget of ${0:g} needs the price of \"{1}\"; write a TOML file with\n"
+                  "  [models.\"{1}\"]\n"
+                  "  input_usd_per_million = …\n"
+                  "  output_usd_per_million = …\n"
+                  "and name it with --set llm.prices=FILE, or put the table into "
+                  "~/.config/davinci/config.toml; or "
+                  "limit --max-calls instead of dollars",
+                  budget_usd, model));
+}
+
 }  // namespace davinci::llm

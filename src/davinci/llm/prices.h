@@ -46,4 +46,8 @@ class PriceTable {
   std::map<std::string, Price, std::less<>> prices_;
 };
 
+// A budget in dollars can be kept for models of known price only: InvalidArgument, with the remedy,
+// for another. `budget_usd` 0: no budget.
+Status CheckPrice(double budget_usd, const PriceTable& prices, const std::string& model);
+
 }  // namespace davinci::llm
