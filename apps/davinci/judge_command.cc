@@ -248,19 +248,8 @@ int RunJudge(const JudgeArguments& arguments, const GlobalOptions& global) {
   return RunBatch(batch, *std::move(setup));
 }
 
-}  // namespace
-
-void AddJudgeCommand(CLI::App& app, GlobalOptions& global, int* exit_code) {
-  auto arguments = std::make_shared<JudgeArguments>();
-  CLI::App* command = app.add_subcommand(
-      "judge", "Decide whether a candidate kernel is correct and how much faster it is");
-  command->add_option("--reference,-r", arguments->reference,
-                      "Task file: class Model, get_inputs(), get_init_inputs(); or FILE.py:NAME");
-  AddEntryFlags(command, &arguments->entry);
-  command->add_option(
-      "--candidate,-c", arguments->candidate,
-      "Candidate file: class ModelNew; or kernels alone (.cu, .cpp, Triton), called as "
-      "their comments say (docs/judge.md)");
+// What decides how a candidate is judged.
+void AddHowFlags(CLI::App* command, JudgeArguments* arguments) {
   command
       ->add_option("--target,-t", arguments->target,
                    "cpu or cuda (default: cuda if there is a GPU)")
@@ -298,15 +287,10 @@ void AddJudgeCommand(CLI::App& app, GlobalOptions& global, int* exit_code) {
                    "all compilations of one candidate"}})
     command->add_option(name, *value, fmt::format("Seconds for {} (default: {:g})", what, usual))
         ->check(CLI::Validator(WhyNoSeconds, "0.1 to 86400"));
-  command->add_flag("--json", arguments->json,
-                    "One JSON document on stdout, nothing else (--batch: one per line)");
-  auto* batch = command
-                    ->add_option("--batch", arguments->batch,
-                                 "Job file: one {\"reference\": …, \"candidate\": …} per line, "
-                                 "paths relative to the file's "
-                                 "folder; may also set id, target, language, protocol, baseline")
-                    ->excludes("--reference")
-                    ->excludes("--candidate");
+}
+
+// What only `batch` has.
+void AddBatchFlags(CLI::App* command, CLI::Option* batch, JudgeArguments* arguments) {
   command
       ->add_option("--jobs,-j", arguments->in_flight,
                    "Evaluations in flight (default: half the cores)")
@@ -318,6 +302,32 @@ void AddJudgeCommand(CLI::App& app, GlobalOptions& global, int* exit_code) {
                    "judged again. Where a job has several, the last one counts")
       ->check(CLI::Validator(WhyNoFile, ""))
       ->needs(batch);
+}
+
+}  // namespace
+
+void AddJudgeCommand(CLI::App& app, GlobalOptions& global, int* exit_code) {
+  auto arguments = std::make_shared<JudgeArguments>();
+  CLI::App* command = app.add_subcommand(
+      "judge", "Decide whether a candidate kernel is correct and how much faster it is");
+  command->add_option("--reference,-r", arguments->reference,
+                      "Task file: class Model, get_inputs(), get_init_inputs(); or FILE.py:NAME");
+  AddEntryFlags(command, &arguments->entry);
+  command->add_option(
+      "--candidate,-c", arguments->candidate,
+      "Candidate file: class ModelNew; or kernels alone (.cu, .cpp, Triton), called as "
+      "their comments say (docs/judge.md)");
+  AddHowFlags(command, arguments.get());
+  command->add_flag("--json", arguments->json,
+                    "One JSON document on stdout, nothing else (--batch: one per line)");
+  auto* batch = command
+                    ->add_option("--batch", arguments->batch,
+                                 "Job file: one {\"reference\": …, \"candidate\": …} per line, "
+                                 "paths relative to the file's "
+                                 "folder; may also set id, target, language, protocol, baseline")
+                    ->excludes("--reference")
+                    ->excludes("--candidate");
+  AddBatchFlags(command, batch, arguments.get());
   command
       ->add_option("--shapes", arguments->shapes,
                    "A further shape to check, as globals of the task file: ROWS=1024,COLS=77 (may "

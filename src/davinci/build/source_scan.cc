@@ -134,12 +134,9 @@ bool HasAny(const std::set<std::string>& ids, auto const& names) {
                      [&](std::string_view n) { return ids.contains(std::string(n)); });
 }
 
-}  // namespace
-
-SourceScan ScanSource(std::string_view source, const std::set<std::string>& compat_headers) {
-  SourceScan scan;
-  scan.identifiers = Identifiers(source);
-  const auto& ids = scan.identifiers;
+// Includes, using-directives and qualified names, line by line. True: "using namespace std".
+bool ScanLines(std::string_view source, const std::set<std::string>& compat_headers,
+               SourceScan* scan) {
   const std::string text(source);
 
   // std::regex recurses per character on long inputs; lines are handled one at a time and long ones
@@ -162,33 +159,33 @@ SourceScan ScanSource(std::string_view source, const std::set<std::string>& comp
                                   header.starts_with("c10/") || header.starts_with("caffe2/") ||
                                   header.starts_with("pybind11/");
         if (header.starts_with("ATen/ops/")) {
-          scan.operator_headers.push_back(header);
+          scan->operator_headers.push_back(header);
         } else if (torch_header && !compat_headers.contains(header) &&
                    !header.starts_with("torch/headeronly/") &&
                    std::find(kLightRealHeaders.begin(), kLightRealHeaders.end(), header) ==
                        kLightRealHeaders.end()) {
-          scan.compat_possible = false;
+          scan->compat_possible = false;
         }
       }
-      if (std::regex_search(line, kUsing)) scan.uses_torch_names_unqualified = true;
-      if (std::regex_search(line, kNn)) scan.slim_possible = false;
+      if (std::regex_search(line, kUsing)) scan->uses_torch_names_unqualified = true;
+      if (std::regex_search(line, kNn)) scan->slim_possible = false;
       if (line.find("using namespace std") != std::string::npos) std_everything = true;
       for (auto it = std::sregex_iterator(line.begin(), line.end(), kPybind);
            it != std::sregex_iterator(); ++it) {
         const std::string name = (*it)[1];
         static const std::set<std::string> kKnown = {
             "arg", "none", "module_", "module", "gil_scoped_release", "literals"};
-        if (!kKnown.contains(name)) scan.slim_possible = false;
+        if (!kKnown.contains(name)) scan->slim_possible = false;
       }
     }
     begin = end + 1;
   }
-  if (HasAny(ids, kNeedsRealTypes)) scan.compat_possible = false;
-  if (HasAny(ids, kNeedsFullHeaders)) scan.slim_possible = false;
-  if (!scan.slim_possible) scan.compat_possible = false;
+  return std_everything;
+}
 
-  std::string& out = scan.config_header;
-  out = "#pragma once\n";
+// The standard headers that the identifiers need.
+std::string StandardIncludes(const std::set<std::string>& ids, bool std_everything) {
+  std::string out;
   for (const HeaderUse& use : StandardHeaders()) {
     if (std::string_view(use.header) == "omp.h") continue;
     const bool used = std::any_of(use.words.begin(), use.words.end(),
@@ -202,6 +199,13 @@ SourceScan ScanSource(std::string_view source, const std::set<std::string>& comp
     // As with LibTorch's ParallelOpenMP.h: only when the compiler was given -fopenmp.
     out += "#ifdef _OPENMP\n#include <omp.h>\n#endif\n";
   }
+  return out;
+}
+
+// Which parts of the compat headers are needed; some dispatches rule these headers out.
+void AddNeeds(SourceScan* scan) {
+  const std::set<std::string>& ids = scan->identifiers;
+  std::string& out = scan->config_header;
   auto need = [&](const char* what, bool yes) {
     if (yes) out += std::string("#define DAVINCI_NEED_") + what + "\n";
   };
@@ -221,7 +225,7 @@ SourceScan ScanSource(std::string_view source, const std::set<std::string>& comp
     // Their switch names complex types, which need the real headers.
     if (it->find("COMPLEX") != std::string::npos || it->find("QINT") != std::string::npos ||
         it->find("_V2") != std::string::npos) {
-      scan.compat_possible = false;
+      scan->compat_possible = false;
     }
   }
   need("DISPATCH", dispatch);
@@ -236,6 +240,21 @@ SourceScan ScanSource(std::string_view source, const std::set<std::string>& comp
                              "set_num_threads", "get_thread_num", "in_parallel_region", "divup"}));
   need("CUBLAS", mentions({"getCurrentCUDABlasHandle", "TORCH_CUDABLAS_CHECK", "cublasHandle_t"}));
   need("IRANGE", mentions({"irange"}));
+}
+
+}  // namespace
+
+SourceScan ScanSource(std::string_view source, const std::set<std::string>& compat_headers) {
+  SourceScan scan;
+  scan.identifiers = Identifiers(source);
+  const auto& ids = scan.identifiers;
+  const bool std_everything = ScanLines(source, compat_headers, &scan);
+  if (HasAny(ids, kNeedsRealTypes)) scan.compat_possible = false;
+  if (HasAny(ids, kNeedsFullHeaders)) scan.slim_possible = false;
+  if (!scan.slim_possible) scan.compat_possible = false;
+
+  scan.config_header = "#pragma once\n" + StandardIncludes(ids, std_everything);
+  AddNeeds(&scan);
   return scan;
 }
 

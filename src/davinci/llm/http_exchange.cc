@@ -87,6 +87,102 @@ std::string Describe(httplib::Error error, const HttpRoute& route) {
   }
 }
 
+// What happened while an answer arrived.
+struct Course {
+  bool stopped = false;
+  bool last = false;
+  bool too_large = false;
+  double last_arrival_s = 0;
+};
+
+std::unique_ptr<Connection> Connect(const BaseUrl& url, const HttpRoute& route) {
+  auto connection = std::make_unique<Connection>();
+  if (url.https && route.proxy) {
+    auto tunnel = std::make_unique<TunnelClient>(url.host, url.port, *route.proxy);
+    connection->tunnel = tunnel.get();
+    connection->client = std::move(tunnel);
+  } else if (url.https) {
+    connection->client = std::make_unique<httplib::SSLClient>(url.host, url.port);
+  } else {
+    connection->client = std::make_unique<httplib::ClientImpl>(url.host, url.port);
+  }
+  httplib::ClientImpl& client = *connection->client;
+  client.set_keep_alive(true);
+  client.set_tcp_nodelay(true);
+  client.set_follow_location(false);
+  if (!route.ca_file.empty()) client.set_ca_cert_path(route.ca_file.string());
+  if (route.proxy && !url.https) {
+    client.set_proxy(route.proxy->host, route.proxy->port);
+    if (!route.proxy->user.empty())
+      client.set_proxy_basic_auth(route.proxy->user, route.proxy->password);
+  }
+  client.enable_server_certificate_verification(true);
+  client.set_socket_options([holder = connection.get()](int fd) {
+    if (holder->watched != nullptr) holder->watched->Use(fd);
+  });
+  return connection;
+}
+
+void SetTimeouts(const HttpRequest& request, httplib::ClientImpl* client) {
+  const auto micros = [](double seconds) {
+    return std::chrono::microseconds(static_cast<int64_t>(std::max(seconds, 0.001) * 1e6));
+  };
+  const double left_s = request.deadline_s - MonotonicSeconds();
+  client->set_connection_timeout(micros(std::min(request.connect_timeout_s, left_s)));
+  client->set_read_timeout(micros(request.idle_timeout_s));
+  client->set_write_timeout(micros(request.idle_timeout_s));
+}
+
+httplib::Request RequestOf(const BaseUrl& url, const HttpRequest& request) {
+  httplib::Request out;
+  out.method = request.method;
+  out.path = url.path + request.path;
+  out.body = request.body;
+  out.set_header("Accept", "application/json, text/event-stream");
+  out.set_header("User-Agent", "davinci-kernel");
+  if (!request.body.empty()) out.set_header("Content-Type", "application/json");
+  if (!request.authorization.empty()) out.set_header("Authorization", request.authorization);
+  for (const auto& [name, value] : request.headers) {
+    out.headers.erase(name);
+    out.set_header(name, value);
+  }
+  return out;
+}
+
+// How the exchange ended, and why.
+void Conclude(const HttpRequest& request, const Course& course, bool ok, httplib::Error error,
+              const HttpRoute& route, const Connection& connection, HttpAnswer* answer) {
+  const double now_s = MonotonicSeconds();
+  const auto end = [&](HttpEnd how, std::string why) {
+    answer->end = how;
+    answer->error = std::move(why);
+  };
+  if (course.stopped) return end(HttpEnd::kStopped, "");
+  if (course.too_large)
+    return end(HttpEnd::kTooLarge,
+               fmt::format("the answer is larger than {} MiB", kMaxAnswer_bytes >> 20));
+  // Also when the answer is complete: it may be complete because the socket was shut down.
+  if (request.cancel.stop_requested()) return end(HttpEnd::kCancelled, "cancelled");
+  if (course.last && !ok) return end(HttpEnd::kStopped, "");
+  if (now_s >= request.deadline_s)
+    return end(HttpEnd::kTimeout, "no complete answer before the deadline");
+  if (ok) return end(HttpEnd::kComplete, "");
+  if (error == httplib::Error::ConnectionTimeout)
+    return end(HttpEnd::kTimeout, Describe(error, route));
+  if (error == httplib::Error::Connection || error == httplib::Error::SSLConnection ||
+      error == httplib::Error::SSLLoadingCerts || error == httplib::Error::SSLServerVerification) {
+    if (connection.tunnel != nullptr && !connection.tunnel->refusal().empty())
+      return end(HttpEnd::kNoConnect,
+                 fmt::format("the proxy {} opens no connection: {}", route.proxy.value().ToString(),
+                             connection.tunnel->refusal()));
+    return end(HttpEnd::kNoConnect, Describe(error, route));
+  }
+  if (now_s - course.last_arrival_s >= 0.98 * request.idle_timeout_s)
+    return end(HttpEnd::kTimeout,
+               fmt::format("nothing arrived for {:g} s", request.idle_timeout_s));
+  return end(HttpEnd::kBrokenOff, Describe(error, route));
+}
+
 }  // namespace
 
 Result<BaseUrl> BaseUrl::Parse(std::string_view url) {
@@ -213,62 +309,20 @@ HttpAnswer HttpEndpoint::SendOnce(const HttpRequest& request,
   SocketWatch::Watched watched(impl_->watch, request.deadline_s, request.cancel);
   std::unique_ptr<Connection> connection = *reused ? impl_->Take() : nullptr;
   *reused = connection != nullptr;
-  if (connection == nullptr) {
-    connection = std::make_unique<Connection>();
-    const HttpRoute& route = impl_->route;
-    if (url_.https && route.proxy) {
-      auto tunnel = std::make_unique<TunnelClient>(url_.host, url_.port, *route.proxy);
-      connection->tunnel = tunnel.get();
-      connection->client = std::move(tunnel);
-    } else if (url_.https) {
-      connection->client = std::make_unique<httplib::SSLClient>(url_.host, url_.port);
-    } else {
-      connection->client = std::make_unique<httplib::ClientImpl>(url_.host, url_.port);
-    }
-    httplib::ClientImpl& client = *connection->client;
-    client.set_keep_alive(true);
-    client.set_tcp_nodelay(true);
-    client.set_follow_location(false);
-    if (!route.ca_file.empty()) client.set_ca_cert_path(route.ca_file.string());
-    if (route.proxy && !url_.https) {
-      client.set_proxy(route.proxy->host, route.proxy->port);
-      if (!route.proxy->user.empty())
-        client.set_proxy_basic_auth(route.proxy->user, route.proxy->password);
-    }
-    client.enable_server_certificate_verification(true);
-    client.set_socket_options([holder = connection.get()](int fd) {
-      if (holder->watched != nullptr) holder->watched->Use(fd);
-    });
-  }
+  if (connection == nullptr) connection = Connect(url_, impl_->route);
   httplib::ClientImpl& client = *connection->client;
   connection->watched = &watched;
   if (client.is_socket_open() != 0) watched.Use(client.socket());
 
-  const auto micros = [](double seconds) {
-    return std::chrono::microseconds(static_cast<int64_t>(std::max(seconds, 0.001) * 1e6));
-  };
-  const double left_s = request.deadline_s - MonotonicSeconds();
-  client.set_connection_timeout(micros(std::min(request.connect_timeout_s, left_s)));
-  client.set_read_timeout(micros(request.idle_timeout_s));
-  client.set_write_timeout(micros(request.idle_timeout_s));
+  SetTimeouts(request, &client);
 
   HttpAnswer answer;
-  bool stopped = false, last = false, too_large = false, streaming = false;
-  double last_arrival_s = MonotonicSeconds();
-  httplib::Request out;
-  out.method = request.method;
-  out.path = url_.path + request.path;
-  out.body = request.body;
-  out.set_header("Accept", "application/json, text/event-stream");
-  out.set_header("User-Agent", "davinci-kernel");
-  if (!request.body.empty()) out.set_header("Content-Type", "application/json");
-  if (!request.authorization.empty()) out.set_header("Authorization", request.authorization);
-  for (const auto& [name, value] : request.headers) {
-    out.headers.erase(name);
-    out.set_header(name, value);
-  }
+  Course course;
+  bool streaming = false;
+  course.last_arrival_s = MonotonicSeconds();
+  httplib::Request out = RequestOf(url_, request);
   out.response_handler = [&](const httplib::Response& response) {
-    last_arrival_s = MonotonicSeconds();
+    course.last_arrival_s = MonotonicSeconds();
     answer.status = response.status;
     answer.content_type = response.get_header_value("Content-Type");
     answer.retry_after = response.get_header_value("Retry-After");
@@ -279,63 +333,27 @@ HttpAnswer HttpEndpoint::SendOnce(const HttpRequest& request,
   };
   size_t num_bytes = 0;
   out.content_receiver = [&](const char* data, size_t size, uint64_t, uint64_t) {
-    last_arrival_s = MonotonicSeconds();
+    course.last_arrival_s = MonotonicSeconds();
     num_bytes += size;
     if (num_bytes > kMaxAnswer_bytes) {
-      too_large = true;
+      course.too_large = true;
     } else if (streaming) {
       const Flow flow = on_bytes({data, size});
-      stopped = flow == Flow::kStop;
-      if (flow == Flow::kLast && !std::exchange(last, true))
+      course.stopped = flow == Flow::kStop;
+      if (flow == Flow::kLast && !std::exchange(course.last, true))
         watched.Shorten(MonotonicSeconds() + kLinger_s);
     } else {
       answer.body.append(data, size);
     }
-    return !stopped && !too_large;
+    return !course.stopped && !course.too_large;
   };
 
   httplib::Response in;
   httplib::Error error = httplib::Error::Success;
   const bool ok = client.send(out, in, error);
   connection->watched = nullptr;
-  const double now_s = MonotonicSeconds();
-
-  if (stopped) {  // NOLINT(bugprone-branch-clone): an earlier case comes first
-    answer.end = HttpEnd::kStopped;
-  } else if (too_large) {
-    answer.end = HttpEnd::kTooLarge;
-    answer.error = fmt::format("the answer is larger than {} MiB", kMaxAnswer_bytes >> 20);
-  } else if (request.cancel.stop_requested()) {
-    // Also when the answer is complete: it may be complete because the socket was shut down.
-    answer.end = HttpEnd::kCancelled;
-    answer.error = "cancelled";
-  } else if (last && !ok) {
-    answer.end = HttpEnd::kStopped;
-  } else if (now_s >= request.deadline_s) {
-    answer.end = HttpEnd::kTimeout;
-    answer.error = "no complete answer before the deadline";
-  } else if (ok) {
-    answer.end = HttpEnd::kComplete;
-    impl_->GiveBack(std::move(connection));
-  } else if (error == httplib::Error::ConnectionTimeout) {
-    answer.end = HttpEnd::kTimeout;
-    answer.error = Describe(error, impl_->route);
-  } else if (error == httplib::Error::Connection || error == httplib::Error::SSLConnection ||
-             error == httplib::Error::SSLLoadingCerts ||
-             error == httplib::Error::SSLServerVerification) {
-    answer.end = HttpEnd::kNoConnect;
-    answer.error = Describe(error, impl_->route);
-    if (connection->tunnel != nullptr && !connection->tunnel->refusal().empty())
-      answer.error =
-          fmt::format("the proxy {} opens no connection: {}", impl_->route.proxy.value().ToString(),
-                      connection->tunnel->refusal());
-  } else if (now_s - last_arrival_s >= 0.98 * request.idle_timeout_s) {
-    answer.end = HttpEnd::kTimeout;
-    answer.error = fmt::format("nothing arrived for {:g} s", request.idle_timeout_s);
-  } else {
-    answer.end = HttpEnd::kBrokenOff;
-    answer.error = Describe(error, impl_->route);
-  }
+  Conclude(request, course, ok, error, impl_->route, *connection, &answer);
+  if (answer.end == HttpEnd::kComplete) impl_->GiveBack(std::move(connection));
   return answer;
 }
 
