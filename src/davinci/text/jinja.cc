@@ -6,6 +6,7 @@
 #include <map>
 
 #include "davinci/text/jinja_builtins.h"
+#include "davinci/text/jinja_lexer.h"
 #include "davinci/text/jinja_parser.h"
 #include "davinci/text/jinja_value.h"
 
@@ -28,6 +29,41 @@ using Kind = Expression::Kind;
 
 enum class Flow { kNext, kBreak, kContinue };
 
+// Adds the line to an error that has none yet.
+template <typename Body>
+auto At(int line, Body&& body) {
+  try {
+    return body();
+  } catch (const JinjaError& error) {
+    if (std::string_view(error.what()).starts_with("line ")) throw;
+    Fail(line, error.what());
+  }
+}
+
+void RequireDefined(const Value& object) {
+  if (object.IsUndefined())
+    throw JinjaError(fmt::format("'{}' is undefined", object.AsUndefined()->name));
+}
+
+Value Integers(const std::string& name, int64_t a, int64_t b) {
+  int64_t result = 0;
+  bool overflow = false;
+  if (name == "+") overflow = __builtin_add_overflow(a, b, &result);
+  if (name == "-") overflow = __builtin_sub_overflow(a, b, &result);
+  if (name == "*") overflow = __builtin_mul_overflow(a, b, &result);
+  if (name == "//" || name == "%") {
+    if (b == 0) throw JinjaError("division by zero");
+    overflow = a == INT64_MIN && b == -1;
+    if (!overflow) {
+      int64_t quotient = a / b;
+      if (a % b != 0 && (a < 0) != (b < 0)) --quotient;  // Python rounds down
+      result = name == "//" ? quotient : a - quotient * b;
+    }
+  }
+  if (overflow) throw JinjaError("an integer above 2^63");
+  return result;
+}
+
 class Run {
  public:
   explicit Run(const nlohmann::ordered_json& variables) {
@@ -45,21 +81,6 @@ class Run {
   }
 
  private:
-  [[noreturn]] static void Fail(int line, std::string_view what) {
-    throw JinjaError(fmt::format("line {}: {}", line, what));
-  }
-
-  // Adds the line to an error that has none yet.
-  template <typename Body>
-  static auto At(int line, Body&& body) {
-    try {
-      return body();
-    } catch (const JinjaError& error) {
-      if (std::string_view(error.what()).starts_with("line ")) throw;
-      Fail(line, error.what());
-    }
-  }
-
   const Value* Lookup(std::string_view name) const {
     for (auto scope = scopes_.rbegin(); scope != scopes_.rend(); ++scope)
       if (const auto found = scope->find(name); found != scope->end()) return &found->second;
@@ -281,11 +302,6 @@ class Run {
     return arguments;
   }
 
-  static void RequireDefined(const Value& object) {
-    if (object.IsUndefined())
-      throw JinjaError(fmt::format("'{}' is undefined", object.AsUndefined()->name));
-  }
-
   Value Attribute(const Value& object, const std::string& name) {
     RequireDefined(object);
     Value method = Method(object, name, &budget_);
@@ -417,25 +433,6 @@ class Run {
     if (left.size() + right.size() > kLargestOutput_bytes)
       throw JinjaError("a text of more than 64 MiB");
     return std::move(left += right);
-  }
-
-  static Value Integers(const std::string& name, int64_t a, int64_t b) {
-    int64_t result = 0;
-    bool overflow = false;
-    if (name == "+") overflow = __builtin_add_overflow(a, b, &result);
-    if (name == "-") overflow = __builtin_sub_overflow(a, b, &result);
-    if (name == "*") overflow = __builtin_mul_overflow(a, b, &result);
-    if (name == "//" || name == "%") {
-      if (b == 0) throw JinjaError("division by zero");
-      overflow = a == INT64_MIN && b == -1;
-      if (!overflow) {
-        int64_t quotient = a / b;
-        if (a % b != 0 && (a < 0) != (b < 0)) --quotient;  // Python rounds down
-        result = name == "//" ? quotient : a - quotient * b;
-      }
-    }
-    if (overflow) throw JinjaError("an integer above 2^63");
-    return result;
   }
 
   Value Compare(const Expression& expression) {

@@ -9,7 +9,6 @@
 #include <ctime>
 
 #include "davinci/text/characters.h"
-#include "davinci/text/jinja_parser.h"
 
 namespace davinci::text::jinja {
 namespace {

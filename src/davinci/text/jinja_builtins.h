@@ -32,4 +32,8 @@ bool Contains(const Value& container, const Value& item);
 // Below, equal, above: -1, 0, 1. JinjaError for values without an order.
 int Order(const Value& a, const Value& b);
 
+// Names the parser checks, so that an unknown one is an error before anything runs.
+bool IsKnownFilter(std::string_view name);
+bool IsKnownTest(std::string_view name);
+
 }  // namespace davinci::text::jinja
