@@ -180,7 +180,7 @@ class Importer {
     if (call.module.empty() || call.gives.size() != 1 || call.reads.size() < 2 ||
         call.reads.size() > 3 || !name(1).ends_with(kWeight))
       return "";
-    const std::string layer = name(1).substr(0, name(1).size() - kWeight.size());
+    std::string layer = name(1).substr(0, name(1).size() - kWeight.size());
     if (PathOf(layer) != call.module || (call.reads.size() == 3 && name(2) != layer + ".bias"))
       return "";
     for (const TracedCall& other : module_.calls)
