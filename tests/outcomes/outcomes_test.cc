@@ -103,14 +103,16 @@ class {}(nn.Module):
   const std::string reference = module("Model", 0) +
                                 "\ndef get_inputs():\n    return [torch.randn(512, 512)]\n\n"
                                 "def get_init_inputs():\n    return []\n";
+  // How many calls a judgement makes depends on how busy the machine is.
+  constexpr int kDeaths = 4;
   int deaths = 0;
-  for (int fatal = 16; fatal < 28; fatal += 2) {
+  for (int fatal = 16; fatal < 64 && deaths < kDeaths; fatal += 2) {
     const Evaluation e = Judge(module("ModelNew", fatal), reference, "davinci");
     deaths += e.outcome == Outcome::kRuntimeError;
     const Evaluation next = Judge(module("ModelNew", -fatal), reference, "davinci");
     EXPECT_EQ(next.outcome, Outcome::kOk) << next.message;
   }
-  EXPECT_GT(deaths, 3);
+  EXPECT_EQ(deaths, kDeaths);
 }
 
 // --- parse_error ---
