@@ -248,7 +248,7 @@ int RunJudge(const JudgeArguments& arguments, const GlobalOptions& global) {
   return RunBatch(batch, *std::move(setup));
 }
 
-// What decides how a candidate is judged.
+// The flags say how a candidate is judged.
 void AddHowFlags(CLI::App* command, JudgeArguments* arguments) {
   command
       ->add_option("--target,-t", arguments->target,
@@ -289,7 +289,7 @@ void AddHowFlags(CLI::App* command, JudgeArguments* arguments) {
         ->check(CLI::Validator(WhyNoSeconds, "0.1 to 86400"));
 }
 
-// What only `batch` has.
+// The flags belong to `batch` alone.
 void AddBatchFlags(CLI::App* command, CLI::Option* batch, JudgeArguments* arguments) {
   command
       ->add_option("--jobs,-j", arguments->in_flight,

@@ -255,7 +255,7 @@ class PairWriter {
   Status status_ DAVINCI_GUARDED_BY(mutex_);
 };
 
-// What rows of the user's modules are made with.
+// Parts that rows of the user's modules are made with; all outlive them.
 struct UsersRows {
   const PairArguments& arguments;
   const GlobalOptions& global;

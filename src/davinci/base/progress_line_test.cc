@@ -36,8 +36,8 @@ class Screen {
     ::close(reader_);
   }
   std::FILE* file() { return file_; }
-  // What was written since the last call. A terminal hands bytes on when it has time: what this
-  // writes itself is the end of them.
+  // Returns what was written since the last call. A terminal hands bytes on when it has time, so
+  // this writes a byte of its own and reads up to that.
   std::string Written() {
     constexpr char kEnd = '\x1d';
     std::fputc(kEnd, file_);

@@ -1,4 +1,4 @@
-// When an endpoint is left alone, and what is known of each.
+// The policy says when an endpoint is left alone, the health what is known of each.
 #pragma once
 
 #include <cstdint>

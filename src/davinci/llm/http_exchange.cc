@@ -87,7 +87,7 @@ std::string Describe(httplib::Error error, const HttpRoute& route) {
   }
 }
 
-// What happened while an answer arrived.
+// A course records what happened while an answer arrived.
 struct Course {
   bool stopped = false;
   bool last = false;
@@ -149,7 +149,7 @@ httplib::Request RequestOf(const BaseUrl& url, const HttpRequest& request) {
   return out;
 }
 
-// How the exchange ended, and why.
+// Decides how the exchange ended, and why.
 void Conclude(const HttpRequest& request, const Course& course, bool ok, httplib::Error error,
               const HttpRoute& route, const Connection& connection, HttpAnswer* answer) {
   const double now_s = MonotonicSeconds();

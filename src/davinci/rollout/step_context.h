@@ -1,5 +1,5 @@
-// What a step works on and with: its tasks, what becomes of them, and what it is given. Plain
-// values, and the flag that stops a run.
+// StepContext holds what a step works on and with: its tasks, what becomes of them, and what it is
+// given. These are plain values, and the flag that stops a run.
 #pragma once
 
 #include <functional>
@@ -67,7 +67,7 @@ struct TaskOutcome {
   std::string remark;     // why there was no summary, or why it ended early; for people
 };
 
-// What just happened, for progress displays. Called from many threads, one at a time.
+// An event says what just happened, for progress displays. Observers are called one at a time.
 struct StepEvent {
   enum class Kind {
     kSelected,
@@ -88,7 +88,7 @@ struct StepEvent {
 };
 using Observer = std::function<void(const StepEvent&)>;
 
-// Why a run stops before its work is done.
+// A flag stops a run before its work is done, and keeps the reason.
 class StopFlag {
  public:
   // The first reason counts.

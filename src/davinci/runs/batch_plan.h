@@ -1,5 +1,5 @@
-// What a batch of judge jobs has to do: which entries have their answer already, which ask one
-// question together, and how many evaluations run at a time. Pure.
+// A plan says what a batch of judge jobs has to do: which entries have their answer already, which
+// ask one question together, and how many evaluations run at a time. Pure.
 #pragma once
 
 #include <cstddef>

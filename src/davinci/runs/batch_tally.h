@@ -1,4 +1,4 @@
-// What became of the jobs of a batch, counted. Not synchronised.
+// A tally counts what became of the jobs of a batch. It is not synchronised.
 #pragma once
 
 #include <map>

@@ -1,4 +1,4 @@
-// What a run asks of its model at most, before it begins. Pure.
+// A forecast says what a run asks of its model at most, before it begins. Pure.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +25,7 @@ struct Forecast {
 };
 Forecast ForecastOf(const RunRequest& request);
 
-// How the kernels of a run are written.
+// Authors say who writes the kernels of a run.
 struct Authors {
   bool rules_alone = false;        // no model is asked
   bool rules_too = false;          // one more rollout of each task

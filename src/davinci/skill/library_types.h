@@ -1,4 +1,4 @@
-// What a library of skills (library.h) takes and gives. Plain values.
+// A library of skills (library.h) takes and gives these plain values.
 #pragma once
 
 #include <cstddef>

@@ -119,7 +119,7 @@ class Alteration {
     return list[rng_.Below(list.size())];
   }
 
-  // What was put in may need a module that the file has not imported.
+  // Imports what a text needs that was put in, where the file has not.
   void ImportFor(std::string_view text) {
     if (text.starts_with("F.") && source_.find("functional as F") == std::string::npos)
       source_.insert(0, "import torch.nn.functional as F\n");
@@ -218,7 +218,7 @@ class Alteration {
     return Replace(numbers);
   }
 
-  // Whether the line computes with tensors, by what it does not name.
+  // Returns whether the line computes with tensors, by what it does not name.
   static bool Computes(std::string_view line) {
     for (const char* part : {"shape", "size(", "view(", "range(", "assert", "len(", "int(", "//",
                              "reshape(", "self.training", "if ", "for ", "import"})

@@ -1,6 +1,6 @@
-// Other tasks out of a module that somebody wrote: functions, numbers, operators and steps are
-// others, the rest of the text stays. What comes out is text that may fail when it runs: whoever
-// uses it traces it. Pure: the same text and seed give the same text.
+// Altered() makes another task of a module that somebody wrote: it exchanges functions, numbers,
+// operators and steps, and leaves the rest of the text. The result may fail when it runs, so the
+// caller traces it. Pure: the same text and seed give the same text.
 //
 // | edit      | change                                                                      |
 // |-----------|-----------------------------------------------------------------------------|

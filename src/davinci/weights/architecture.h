@@ -1,5 +1,5 @@
-// What a dense decoder of the Llama, Qwen2 (2.5) or Qwen3 family looks like: its sizes, and the
-// tensors it has.
+// The header describes a dense decoder of the Llama, Qwen2 (2.5) or Qwen3 family: its sizes, and
+// the tensors it has.
 //
 // One layer: x += o(attention(rope(norm(q(n))), rope(norm(k(n))), v(n))), n = rms_norm(x);
 //            x += down(silu(gate(m)) * up(m)),                            m = rms_norm(x).

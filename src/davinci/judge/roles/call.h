@@ -25,8 +25,8 @@ struct OutputTensor {
   nlohmann::json ipc;           // CUDA: how the oracle maps it
 };
 
-// What a process spent on being armed: until it answered and until it had stopped, both at most the
-// CPU time of all its threads, and the CPU time of its main thread.
+// Arming holds what a process spent on being armed: until it answered and until it had stopped,
+// both at most the CPU time of all its threads, and the CPU time of its main thread.
 struct Arming {
   int64_t answered_ns = 0;
   int64_t stopped_ns = 0;
@@ -34,7 +34,7 @@ struct Arming {
   int64_t wall_ns = 0;  // until every thread stood, less the wait for cores that others had
 };
 
-// What one call of a window returned.
+// Returned holds what one call of a window returned.
 struct Returned {
   std::string structure;
   std::vector<OutputTensor> outputs;

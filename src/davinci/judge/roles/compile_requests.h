@@ -12,9 +12,10 @@
 
 namespace davinci::judge {
 
-// What a candidate may have compiled in all its life. While a compiler works the clock of a call or
-// an import stands, so without these a stream of requests would hold it for ever. Waiting for other
-// people's compilations and what comes out of the cache costs nothing of `seconds`.
+// CompileLimits bound what a candidate may have compiled in all its life. While a compiler works
+// the clock of a call or an import stands, so without these a stream of requests would hold it for
+// ever. Waiting for other people's compilations and what comes out of the cache costs nothing of
+// `seconds`.
 struct CompileLimits {
   double seconds = 120;
   int requests = 256;
@@ -35,7 +36,7 @@ class CompileRequests {
   // `failure` of a runner, with the outcome that its compilations explain: a candidate could not go
   // on without what was not compiled, or not in time.
   Failure Explained(Failure failure) const;
-  // What was compiled, {"path", "stage", "key"} each (build/request.h), in order.
+  // The list names what was compiled, {"path", "stage", "key"} each (build/request.h), in order.
   const std::vector<nlohmann::json>& built() const { return built_; }
   // For the next candidate of the same process; the limits stay.
   void Forget();

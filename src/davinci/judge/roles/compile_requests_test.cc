@@ -16,7 +16,7 @@ json Refused(const char* kind) {
   return {{"ok", false}, {"error", {{"kind", kind}, {"message", "no nvcc"}}}};
 }
 
-// What becomes of a candidate's failure after its last compilation was answered like this.
+// Returns what becomes of a candidate's failure after its last compilation was answered like this.
 Failure After(const json& outcome, const json& request) {
   CompileRequests requests([&](const json&) { return outcome; });
   (void)requests.Answer(request);

@@ -20,8 +20,8 @@ Failure FailureSaid(const nlohmann::json& error, Outcome stage);
 // The most that is waited for an answer whose deadline is `timeout_seconds`: deadlines are put off
 // by the time without a core.
 double LongestWait(double timeout_seconds);
-// What a deadline is put off by, which has been put off by `put_off` already: the time for which
-// the process, since `before`, had no core. 0: it has passed.
+// Returns by how much a deadline is put off that has been put off by `put_off` already: the time
+// for which the process, since `before`, had no core. 0: it has passed.
 double PutOffFurther(const worker::Process& process, const worker::CoreTimes& before,
                      double timeout_seconds, double put_off);
 

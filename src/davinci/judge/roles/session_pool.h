@@ -20,7 +20,7 @@
 
 namespace davinci::judge {
 
-// How long a claim is waited for: not at all, half a second at most, until it is granted.
+// A claim waits as long as this says: not at all, half a second at most, until it is granted.
 enum class ClaimWait { kNone, kSoon, kGranted };
 
 class SessionPool {

@@ -12,7 +12,7 @@
 
 namespace davinci::judge {
 
-// What a claim on a session comes to: one that rested, leave to make one, or neither (not from
+// A claim on a session comes to this: one that rested, leave to make one, or neither (not from
 // Claim). Who got one of the first two owes the pool a Return(). With the leave may come a
 // session of another key, to be made of: stripped, or to be stripped first.
 struct SessionClaim {

@@ -12,7 +12,7 @@
 
 namespace davinci::judge {
 
-// What one shape variant of a task looks like; the runner builds its own from `init`.
+// The facts describe one shape variant of a task; the runner builds its own from `init`.
 struct VariantFacts {
   nlohmann::json raw;
   std::string init;                   // pickled constructor arguments, opaque
@@ -35,7 +35,8 @@ struct VariantFacts {
 // The first request that runs forward, some six times and twice of those in float64. All of it may
 // take so long.
 Result<VariantFacts> Describe(Oracle& oracle, int variant, uint64_t seed, double timeout_seconds);
-// What Describe() may take where a call may take `call_seconds`: five minutes by default.
+// Returns how long Describe() may take where a call may take `call_seconds`: five minutes by
+// default.
 constexpr double DescribeSeconds(double call_seconds) { return 60 + 12 * call_seconds; }
 
 }  // namespace davinci::judge

@@ -1,4 +1,4 @@
-// What comes of timing where oracle, runners and clock do as a script says (scripted_trial.h).
+// The tests time trials whose oracle, runners and clock do as a script says (scripted_trial.h).
 // Calls of the baseline take 1 ms on cpu, where each is timed, and 40 µs on cuda, in windows of
 // twelve.
 #include "davinci/judge/timing/measure_time.h"

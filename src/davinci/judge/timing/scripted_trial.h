@@ -28,7 +28,7 @@
 
 namespace davinci::judge {
 
-// What the calls of one side take and do, in microseconds.
+// A side's calls take and do this; times are in microseconds.
 struct ScriptedSide {
   double call = 1000;
   double noise = 0.01;     // of a call, at most, as a share
@@ -84,7 +84,7 @@ class ScriptedClock final : public Outside {
   std::mt19937 random_{5};
 };
 
-// What oracle and runners know of each other through the device.
+// Oracle and runners know this of each other through the device.
 struct ScriptedDevice {
   const Script& script;
   ScriptedClock& clock;

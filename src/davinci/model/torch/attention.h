@@ -11,7 +11,7 @@
 
 namespace davinci::model {
 
-// How the rows of one pass attend. Called once a layer, in order.
+// Attention says how the rows of one pass attend. It is called once a layer, in order.
 class Attention {
  public:
   virtual ~Attention() = default;
@@ -25,7 +25,7 @@ class Attention {
 // bits twice.
 enum class AttentionKernel { kFlash, kCudnn };
 
-// Whether cuDNN attends with heads of this shape on this device.
+// Returns whether cuDNN attends with heads of this shape on this device.
 bool CanCudnn(const weights::ModelConfig& config, const at::Device& device);
 
 // Whole sequences one after the other, each causal within itself: row borders[i] is the first of

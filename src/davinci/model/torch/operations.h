@@ -83,7 +83,7 @@ class Operations {
   virtual at::Tensor Gated(const Layer& layer, const at::Tensor& x) const = 0;
 };
 
-// What implementations share: [rows, heads + 2 kv_heads, head_dim], and attention over its parts.
+// Implementations share these: [rows, heads + 2 kv_heads, head_dim], and attention over its parts.
 at::Tensor SplitHeads(const at::Tensor& qkv, const weights::ModelConfig& config);
 at::Tensor AttendAll(Attention& attention, int64_t index, const at::Tensor& qkv,
                      const weights::ModelConfig& config);

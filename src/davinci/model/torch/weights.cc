@@ -36,7 +36,7 @@ Status CopyInto(const weights::Tensor& source, const Tensor& target) {
   return Status::Ok();
 }
 
-// What the adapter has for the weight `name`; null: nothing.
+// Returns what the adapter has for the weight `name`; null: nothing.
 const weights::LoraModule* ModuleOf(const weights::LoraAdapter& adapter, const std::string& name) {
   constexpr std::string_view kSuffix = ".weight";
   if (!name.ends_with(kSuffix)) return nullptr;

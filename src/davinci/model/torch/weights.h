@@ -54,8 +54,8 @@ struct Weights {
   at::Tensor head;  // [vocabulary, hidden]; tied: the same as embedding
   // With tiles and panels: instead of head, and tied, of embedding.
   PackedWeight packed_head;
-  // Whether PackWeights() chose tiles: then activations are rounded to bf16 where they enter a
-  // product.
+  // PackWeights() sets it where it chose tiles: then activations are rounded to bf16 where they
+  // enter a product.
   bool tiled = false;
 
   // Tables of RoPE, by ReservePositions().
