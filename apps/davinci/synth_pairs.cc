@@ -255,7 +255,7 @@ class PairWriter {
   Status status_ DAVINCI_GUARDED_BY(mutex_);
 };
 
-// Parts that rows of the user's modules are made with; all outlive them.
+// Rows of the user's modules are made with these, which outlive them.
 struct UsersRows {
   const PairArguments& arguments;
   const GlobalOptions& global;
@@ -265,25 +265,23 @@ struct UsersRows {
   const synth::Exchanges& exchanges;
 };
 
-// Module `file` as copy `number` of it: 0 is as it was written. Copies are other tasks in other
-// words, which only their import finds right or wrong.
+// Writes copy `number` of the module: another task in other words, which only its import finds
+// right or wrong.
 Status WriteCopy(const UsersRows& rows, const task::TaskEntry& entry, size_t number,
                  const fs::path& folder) {
-  DAVINCI_ASSIGN_OR_RETURN(std::string source, ReadFile(entry.path));
+  constexpr double kUnaltered = 0.1;
+  DAVINCI_ASSIGN_OR_RETURN(const std::string source, ReadFile(entry.path));
   fs::path file = entry.path;
   const auto sidecar = ReadFile(file.replace_extension(".toml"));
-  synth::PairText text{std::move(source), sidecar.ok() ? *sidecar : "", ""};
-  if (number > 0) {
-    const synth::PairText written = text;
-    constexpr double kUnaltered = 0.1;
-    SplitMix64 rng(HashBytes(entry.id, rows.arguments.sample.seed * 4096 + number));
-    if (rng.Uniform() >= kUnaltered)
-      text.task = synth::Altered(rows.exchanges, text.task, rng.Next());
-    if (rng.Uniform() < rows.arguments.settings.varied)
-      text = synth::VariedTask(rows.corpus, std::move(text), rng.Next());
-    // Files that are written as no others are may lose what makes them tasks.
-    if (text.task.find("def get_inputs") == std::string::npos) text = written;
-  }
+  const synth::PairText written{source, sidecar.ok() ? *sidecar : "", ""};
+  synth::PairText text = written;
+  SplitMix64 rng(HashBytes(entry.id, rows.arguments.sample.seed * 4096 + number));
+  if (rng.Uniform() >= kUnaltered)
+    text.task = synth::Altered(rows.exchanges, text.task, rng.Next());
+  if (rng.Uniform() < rows.arguments.settings.varied)
+    text = synth::VariedTask(rows.corpus, std::move(text), rng.Next());
+  // Files that are written as no others are may lose what makes them tasks.
+  if (text.task.find("def get_inputs") == std::string::npos) text = written;
   file = folder / (entry.id + ".py");
   DAVINCI_RETURN_IF_ERROR(MakeDirs(file.parent_path()));
   DAVINCI_RETURN_IF_ERROR(WriteFileAtomic(file, text.task, Durability::kFastest));
@@ -291,55 +289,59 @@ Status WriteCopy(const UsersRows& rows, const task::TaskEntry& entry, size_t num
   return WriteFileAtomic(file.replace_extension(".toml"), text.sidecar, Durability::kFastest);
 }
 
-// Rows of the user's modules, imported at the target's sizes: a file for each copy.
-Status WriteUsersRows(const UsersRows& users, const fs::path& file, size_t number, Counts* counts) {
-  const auto& [arguments, global, teacher, maker, corpus, exchanges] = users;
-  DAVINCI_ASSIGN_OR_RETURN(const TempDir folder, MakeTempDir("davinci-copies"));
-  {
-    DAVINCI_ASSIGN_OR_RETURN(auto tasks, TasksFrom(arguments.tasks, EntryFlags()));
-    DAVINCI_ASSIGN_OR_RETURN(const TempDir files, MakeTempDir("davinci-modules"));
-    DAVINCI_RETURN_IF_ERROR(task::WriteTaskFiles(files.path(), &tasks));
-    for (const task::TaskEntry& entry : tasks)
-      DAVINCI_RETURN_IF_ERROR(WriteCopy(users, entry, number, folder.path()));
-  }
-  DAVINCI_ASSIGN_OR_RETURN(const auto modules,
-                           ImportedModules::Open({folder.path().string()}, EntryFlags(), global));
-  const Target target = arguments.language == "cpp" ? Target::kCpu : Target::kCuda;
-  std::vector<Result<teacher::PairRow>> rows(modules->tasks().size(), teacher::PairRow());
-  const auto make = [&](size_t i, expert::Expert::OwnSizes sizes) -> Result<teacher::PairRow> {
-    const auto module = modules->Import(i, target, sizes);
-    // Copies fail in as many ways as there are, and are left out like that.
-    if (!module.status.ok())
-      return teacher::PairRow{
-          {}, {}, number > 0 ? "the altered module does not run" : module.status.message()};
+// The row of an imported module. Copies that do not run are left out alike, however they fail.
+Result<teacher::PairRow> RowOf(const UsersRows& users, const ImportedModules& modules, size_t i,
+                               size_t number) {
+  using Sizes = expert::Expert::OwnSizes;
+  const bool delta = users.arguments.reply == "delta";
+  const Target target = users.arguments.language == "cpp" ? Target::kCpu : Target::kCuda;
+  teacher::PairRow row;
+  // Sizes have names, as in the rows of generated tasks, unless some of them cannot be read.
+  for (const Sizes sizes : delta ? std::vector<Sizes>{Sizes::kNamed, Sizes::kNumbers}
+                                 : std::vector<Sizes>{Sizes::kNumbers}) {
+    const auto module = modules.Import(i, target, sizes);
+    if (!module.status.ok()) {
+      row.left_out = number > 0 ? "the altered module does not run" : module.status.message();
+      return row;
+    }
     const config::TaskConfig& config = module.task->config;
+    const synth::Graph& graph = module.imported.imported.graph;
     teacher::PairTask task;
-    task.id = modules->tasks()[i].id;
-    if (number > 0) task.id += fmt::format("-{}", number);
-    task.family =
-        FamilyOf(module.imported.imported.graph,
-                 teacher.KindsOf(module.imported.imported.graph, module.imported.imported.task));
+    task.id = modules.tasks()[i].id + (number > 0 ? fmt::format("-{}", number) : "");
+    task.family = FamilyOf(graph, users.teacher.KindsOf(graph, module.imported.imported.task));
     task.split = config.split.empty() ? "train" : config.split;
-    task.graph = &module.imported.imported.graph;
+    task.graph = &graph;
     task.text = &module.imported.imported.task;
     task.source = module.task->source;
-    fs::path sidecar = modules->tasks()[i].path;
+    fs::path sidecar = modules.tasks()[i].path;
     const auto text = ReadFile(sidecar.replace_extension(".toml"));
     if (text.ok()) task.sidecar = *text;
     task.entry = config.entry.empty() ? config.function : config.entry;
     task.defines = module.task->candidate_entry;
     task.may_vary = false;  // its text is what was traced
-    return maker.Make(task);
-  };
-  // Sizes have names as in the rows of generated tasks, where all of them can be read.
-  ForEachModule(*modules, [&](size_t i) {
-    using Sizes = expert::Expert::OwnSizes;
-    const bool named = arguments.reply == "delta";
-    rows[i] = make(i, named ? Sizes::kNamed : Sizes::kNumbers);
-    if (named && rows[i].ok() && !rows[i]->row &&
-        rows[i]->left_out.find("size") != std::string::npos)
-      rows[i] = make(i, Sizes::kNumbers);
-  });
+    DAVINCI_ASSIGN_OR_RETURN(row, users.maker.Make(task));
+    if (row.row) break;
+  }
+  return row;
+}
+
+// Rows of the user's modules, imported at the target's sizes: a file for each copy. The modules
+// themselves stay where they are, as they may import their neighbours.
+Status WriteUsersRows(const UsersRows& users, const fs::path& file, size_t number, Counts* counts) {
+  DAVINCI_ASSIGN_OR_RETURN(const TempDir folder, MakeTempDir("davinci-copies"));
+  std::vector<std::string> from = users.arguments.tasks;
+  if (number > 0) {
+    DAVINCI_ASSIGN_OR_RETURN(auto tasks, TasksFrom(from, EntryFlags()));
+    DAVINCI_ASSIGN_OR_RETURN(const TempDir files, MakeTempDir("davinci-modules"));
+    DAVINCI_RETURN_IF_ERROR(task::WriteTaskFiles(files.path(), &tasks));
+    for (const task::TaskEntry& entry : tasks)
+      DAVINCI_RETURN_IF_ERROR(WriteCopy(users, entry, number, folder.path()));
+    from = {folder.path().string()};
+  }
+  DAVINCI_ASSIGN_OR_RETURN(const auto modules,
+                           ImportedModules::Open(from, EntryFlags(), users.global));
+  std::vector<Result<teacher::PairRow>> rows(modules->tasks().size(), teacher::PairRow());
+  ForEachModule(*modules, [&](size_t i) { rows[i] = RowOf(users, *modules, i, number); });
   std::string text;
   for (const auto& row : rows) {
     if (!row.ok()) return row.status();

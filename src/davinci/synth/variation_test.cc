@@ -281,5 +281,28 @@ TEST(Variation, NoModuleResemblesAnExamination) {
         << file;
 }
 
+TEST(Variation, NoModuleCallsAHeldOutOperator) {
+  const auto root = std::filesystem::path(DAVINCI_SOURCE_DIR) / "synth";
+  const Grammar grammar = LoadGrammar(root).value();
+  std::set<std::string> calls;  // "cdist("
+  for (const auto& [name, op] : grammar.operators) {
+    if (!grammar.held_out_families.contains(op.family)) continue;
+    for (const char* style : {"module", "functional", "torch"})
+      if (const auto found = op.spell.find(style); found != op.spell.end())
+        for (const std::string& text : found->second) {
+          const size_t end = text.find('(');
+          const size_t begin = text.rfind('.', end) + 1;
+          calls.insert(text.substr(begin, end + 1 - begin));
+        }
+  }
+  EXPECT_THAT(calls, ::testing::IsSupersetOf({"cdist(", "Unfold(", "cosine_similarity("}));
+  const auto files = ListFiles(root / "modules", ".py", true).value();
+  for (const auto& file : files) {
+    const std::string text = ReadFile(file).value();
+    for (const std::string& call : calls)
+      EXPECT_EQ(text.find(call), std::string::npos) << file << " calls " << call;
+  }
+}
+
 }  // namespace
 }  // namespace davinci::synth

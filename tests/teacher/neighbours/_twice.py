@@ -1,0 +1,3 @@
+import torch
+def twice(x):
+    return torch.tanh(x) * 2
