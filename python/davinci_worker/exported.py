@@ -32,7 +32,7 @@ def why_reference(message, cuda):
 
 def _load(message):
     path, imports = message["path"], message["imports"]
-    sys.path.extend(folder for folder in imports.get("folders", ()) if folder not in sys.path)
+    source.import_from(imports.get("folders", ()))
     spec = importlib.util.spec_from_file_location("exported", path)
     module = importlib.util.module_from_spec(spec)
     module.__file__ = message["task"]  # a reference finds its data next to it

@@ -2,6 +2,7 @@
 
 import difflib
 import gc
+import importlib.machinery
 import importlib.util
 import keyword
 import linecache
@@ -70,12 +71,49 @@ def _is_prose(text, line):
     return first and len(words) > 1 and words[0] not in keyword.kwlist and words[1].isalpha()
 
 
+class _Unlisted:
+    """Finds modules in folders whose names the sandbox does not list: it shows the files that are imported and nothing else."""
+
+    @staticmethod
+    def find_spec(name, path=None, target=None):
+        folders, last = sys.path if path is None else path, name.rpartition(".")[2]
+        suffixes = (*importlib.machinery.SOURCE_SUFFIXES, *importlib.machinery.EXTENSION_SUFFIXES)
+        for place in (os.path.join(folder, last) for folder in folders if _is_unlisted(folder)):
+            for suffix in suffixes:
+                if os.path.isfile(os.path.join(place, "__init__" + suffix)):
+                    return importlib.util.spec_from_file_location(name, os.path.join(place, "__init__" + suffix), submodule_search_locations=[place])
+            for suffix in suffixes:
+                if os.path.isfile(place + suffix):
+                    return importlib.util.spec_from_file_location(name, place + suffix)
+            if os.path.isdir(place):  # a package without __init__.py
+                spec = importlib.machinery.ModuleSpec(name, None, is_package=True)
+                spec.submodule_search_locations = [place]
+                return spec
+        return None
+
+
+def _is_unlisted(folder):
+    try:
+        os.listdir(folder)
+    except PermissionError:
+        return True
+    except OSError:
+        pass
+    return False
+
+
+def import_from(folders):
+    """Lets modules of the folders be imported, behind all others: a neighbouring file takes the place of no installed module."""
+    sys.path.extend(folder for folder in folders if folder not in sys.path)
+    if _Unlisted not in sys.meta_path:
+        sys.meta_path.append(_Unlisted)
+
+
 def load_module(path, name, module_globals=None, text=None, imports=None):
     """Executes ``path`` as module ``name``. ``module_globals`` override the file's sizes afterwards. ``text``: its content,
     where the file itself cannot be seen. ``imports``: {"folders", "package"} of what it imports from outside of the installation."""
     imports = imports or {}
-    # Behind all others: a neighbouring file takes the place of no installed module.
-    sys.path.extend(folder for folder in imports.get("folders", ()) if folder not in sys.path)
+    import_from(imports.get("folders", ()))
     unseen = text is not None
     if not unseen:
         with open(path, "rb") as handle:
