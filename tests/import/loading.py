@@ -2,9 +2,12 @@
 
 import importlib.util
 import json
+import os
 import pathlib
 import subprocess
 import sys
+import tempfile
+import traceback
 
 import torch
 
@@ -15,6 +18,29 @@ def load(path, name):
     sys.modules[name] = module
     spec.loader.exec_module(module)
     return module
+
+
+def failure_in_child(work, *arguments, **environment):
+    """The traceback with which ``work(*arguments)`` ends in a process of its own; empty where it returns.
+
+    A fork shares torch, whose import costs more than most of what is tested. This process may not have computed with it: a fork has no threads.
+    """
+    with tempfile.TemporaryFile("w+") as told:
+        child = os.fork()
+        if child == 0:
+            status = 1
+            try:
+                os.environ.update(environment)
+                work(*arguments)
+                status = 0
+            except BaseException:
+                traceback.print_exc(file=told)
+                told.flush()
+            finally:
+                os._exit(status)
+        _, status = os.waitpid(child, 0)
+        told.seek(0)
+        return "" if status == 0 else told.read() or f"the process ended with status {status}"
 
 
 class Written:

@@ -1,7 +1,6 @@
 """Kernels of the expert serve sizes that no shape of a task names, where the module's calls are the same there, in C++ and in Triton's interpreter.
 
     symbols_test.py DAVINCI
-    symbols_test.py --serves CANDIDATE TASK SHAPES     in a process of its own: SHAPES is JSON, a list of [globals, with kernels of its own?]
 """
 
 import importlib.util
@@ -20,7 +19,7 @@ try:
 except ModuleNotFoundError:
     sys.exit(77)
 
-from loading import load  # noqa: E402
+from loading import failure_in_child, load  # noqa: E402
 
 HERE = pathlib.Path(__file__).resolve().parent
 
@@ -131,7 +130,10 @@ def task_of(names, init, forward, drawn):
 
 
 def serves(candidate, path, shapes):
-    """Raises where a candidate gives another result than the module, or has other kernels than it should."""
+    """Raises where a candidate gives another result than the module, or has other kernels than it should.
+
+    ``shapes``: [(globals, with kernels of its own?)].
+    """
     sys.path.append(str(HERE.parents[1] / "python"))
     torch.set_num_threads(2)
     made, task = load(candidate, "candidate"), load(path, "task")
@@ -188,9 +190,7 @@ class SymbolsTest(unittest.TestCase):
                     self.assertEqual(candidate.read_text().count("class ModelNew"), 1)
                 every = [[{}, True], *([sizes, True] for sizes in shapes), *further]
                 task = str(self.folder / f"tasks/{name}.py")
-                served = subprocess.run([sys.executable, __file__, "--serves", str(candidate), task, json.dumps(every)],
-                                        env={**self.environment, **environment}, capture_output=True, text=True, check=False)
-                self.assertEqual(served.returncode, 0, served.stderr[-2000:])
+                self.assertEqual(failure_in_child(serves, candidate, task, every, **self.environment, **environment), "")
 
     def test_kernels_in_cpp(self):
         self.check("cpp", "cpu")
@@ -202,8 +202,5 @@ class SymbolsTest(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    if sys.argv[1] == "--serves":
-        serves(sys.argv[2], sys.argv[3], json.loads(sys.argv[4]))
-        sys.exit()
     DAVINCI = os.path.abspath(sys.argv.pop(1))
     unittest.main()

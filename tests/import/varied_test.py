@@ -2,7 +2,6 @@
 call of the module's own forward.
 
     varied_test.py DAVINCI
-    varied_test.py --serves CANDIDATE MODULE SIZES     in a process of its own: SIZES is JSON, a list of globals
 """
 
 import importlib.util
@@ -22,7 +21,7 @@ try:
 except ModuleNotFoundError:
     sys.exit(77)
 
-from loading import load  # noqa: E402
+from loading import failure_in_child, load  # noqa: E402
 
 HERE = pathlib.Path(__file__).resolve().parent
 VARIED = tomllib.loads((HERE / "varied.toml").read_text())
@@ -33,7 +32,7 @@ def own_forward(*_, **__):
 
 
 def serves(candidate, path, shapes):
-    """Raises where a candidate's kernels give another result than the module at one of ``shapes``."""
+    """Raises where a candidate's kernels give another result than the module at one of ``shapes``, which are globals."""
     sys.path.append(str(HERE.parents[1] / "python"))
     torch.set_num_threads(1)
     made, task = load(candidate, "candidate"), load(path, "task")
@@ -78,9 +77,8 @@ class VariedTest(unittest.TestCase):
         return {name: self.folder / language / task["candidates"][0]["file"] for name, task in found.items()}
 
     def serve(self, candidate, name, shapes, **environment):
-        done = subprocess.run([sys.executable, __file__, "--serves", str(candidate), str(HERE / "modules" / f"{name}.py"), json.dumps(shapes)],
-                              env={**self.environment, **environment}, capture_output=True, text=True, check=False)
-        self.assertEqual(done.returncode, 0, done.stderr[-2000:])
+        failure = failure_in_child(serves, candidate, HERE / "modules" / f"{name}.py", shapes, **self.environment, **environment)
+        self.assertEqual(failure, "")
 
     def test_kernels_in_cpp_answer_at_every_shape(self):
         for name, candidate in self.candidates("cpp").items():
@@ -112,8 +110,5 @@ class VariedTest(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    if sys.argv[1] == "--serves":
-        serves(sys.argv[2], sys.argv[3], json.loads(sys.argv[4]))
-        sys.exit()
     DAVINCI = os.path.abspath(sys.argv.pop(1))
     unittest.main()
