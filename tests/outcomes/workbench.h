@@ -15,7 +15,7 @@
 namespace davinci::outcomes {
 
 inline constexpr double kLoadTimeoutSeconds = 8;
-inline constexpr double kCallTimeoutSeconds = 3;
+inline constexpr double kCallTimeoutSeconds = 8;
 inline constexpr int64_t kMemoryBytes = int64_t{1} << 30;
 // A context on the device takes part of it.
 inline constexpr int64_t kMemoryBytesWithDevice = int64_t{4} << 30;
