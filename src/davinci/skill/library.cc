@@ -48,22 +48,29 @@ Result<std::vector<Record>> Library::All(bool with_inactive) {
   return records;
 }
 
+namespace {
+
+// The skills of `hits`, without those that were retired since the index was asked.
+Result<std::vector<Ranked>> ActiveOf(LibraryState& state, const std::vector<Bm25Index::Hit>& hits) {
+  std::vector<Ranked> ranked;
+  MutexLock lock(state.mutex);
+  for (const Bm25Index::Hit& hit : hits) {
+    DAVINCI_ASSIGN_OR_RETURN(auto record, state.store.Find(hit.name));
+    if (!record || record->state != SkillState::kActive) continue;
+    ranked.push_back({std::move(*record), hit.score});
+  }
+  return ranked;
+}
+
+}  // namespace
+
 Result<std::vector<Ranked>> Library::Search(std::string_view query, size_t k) {
   {
     MutexLock lock(state_->mutex);
     DAVINCI_ASSIGN_OR_RETURN(const int64_t sequence, state_->store.LastSequence());
     DAVINCI_RETURN_IF_ERROR(state_->search.CatchUp(state_->store, sequence));
   }
-  const auto hits = state_->search.Search(query, k);
-  std::vector<Ranked> ranked;
-  MutexLock lock(state_->mutex);
-  for (const Bm25Index::Hit& hit : hits) {
-    DAVINCI_ASSIGN_OR_RETURN(auto record, state_->store.Find(hit.name));
-    // Retired since the index was asked.
-    if (!record || record->state != SkillState::kActive) continue;
-    ranked.push_back({std::move(*record), hit.score});
-  }
-  return ranked;
+  return ActiveOf(*state_, state_->search.Search(query, k));
 }
 
 Result<std::vector<Ranked>> Library::SearchFor(const Audience& audience, std::string_view query,
@@ -73,16 +80,7 @@ Result<std::vector<Ranked>> Library::SearchFor(const Audience& audience, std::st
     DAVINCI_ASSIGN_OR_RETURN(const int64_t sequence, state_->store.LastSequence());
     DAVINCI_RETURN_IF_ERROR(state_->search.CatchUpFor(audience, state_->store, sequence));
   }
-  const auto hits = state_->search.SearchFor(audience, query, k);
-  std::vector<Ranked> ranked;
-  MutexLock lock(state_->mutex);
-  for (const Bm25Index::Hit& hit : hits) {
-    DAVINCI_ASSIGN_OR_RETURN(auto record, state_->store.Find(hit.name));
-    // Retired since the index was asked.
-    if (!record || record->state != SkillState::kActive) continue;
-    ranked.push_back({std::move(*record), hit.score});
-  }
-  return ranked;
+  return ActiveOf(*state_, state_->search.SearchFor(audience, query, k));
 }
 
 Result<Prospect> Library::ProspectOf(const Skill& skill, bool may_replace) {

@@ -9,7 +9,6 @@
 #include "davinci/weights/dequantize.h"
 #include "davinci/weights/gguf.h"
 #include "davinci/weights/gguf_names.h"
-#include "davinci/weights/output_file.h"
 #include "davinci/weights/rope_frequencies.h"
 
 namespace davinci::weights {
@@ -108,15 +107,13 @@ Result<GgufWriter> GgufWriter::Create(const fs::path& path, const GgufMetadata& 
       sizes.push_back(0);
     }
     heads.back() += entry;
-    if (!writer.places_.emplace(tensor.name, Place{parts.size() - 1, sizes.back(), bytes, false})
-             .second)
-      return InvalidArgument(fmt::format("tensor {} is to be written twice", tensor.name));
+    DAVINCI_RETURN_IF_ERROR(
+        writer.files_.Announce(tensor.name, parts.size() - 1, sizes.back(), bytes));
     parts.back().push_back(i);
     sizes.back() += Aligned(bytes);
   }
   if (parts.empty()) return InvalidArgument("a model without tensors");
   if (parts.size() > 99999) return InvalidArgument("more than 99999 parts; make them larger");
-  std::vector<int64_t> begins;
   for (size_t i = 0; i < parts.size(); ++i) {
     const bool split = parts.size() > 1;
     Buffer head;
@@ -143,55 +140,16 @@ Result<GgufWriter> GgufWriter::Create(const fs::path& path, const GgufMetadata& 
       for (auto size = tensor.shape.rbegin(); size != tensor.shape.rend(); ++size)
         head.Put(static_cast<uint64_t>(*size));
       head.Put(GgmlTypeOf(tensor.dtype).value());
-      head.Put(static_cast<uint64_t>(writer.places_.find(tensor.name)->second.offset));
+      head.Put(static_cast<uint64_t>(writer.files_.places().find(tensor.name)->second.offset));
     }
     head.Align();
-    Part part;
-    part.path = path;
+    fs::path part = path;
     if (split)
-      part.path.replace_filename(
+      part.replace_filename(
           fmt::format("{}-{:05}-of-{:05}.gguf", path.stem().string(), i + 1, parts.size()));
-    DAVINCI_ASSIGN_OR_RETURN(
-        part.file, CreateOutput(part.path, static_cast<int64_t>(head.text().size()) + sizes[i],
-                                &part.temporary));
-    writer.parts_.push_back(std::move(part));
-    DAVINCI_RETURN_IF_ERROR(WriteAt(writer.parts_.back().file.get(), 0,
-                                    std::as_bytes(std::span(head.text())), path.string()));
-    begins.push_back(static_cast<int64_t>(head.text().size()));
+    DAVINCI_RETURN_IF_ERROR(writer.files_.Add(part, head.text(), sizes[i]));
   }
-  for (auto& [name, place] : writer.places_) place.offset += begins[place.part];
   return writer;
-}
-
-GgufWriter::~GgufWriter() {
-  std::error_code error;
-  for (const Part& part : parts_)
-    if (part.file.valid()) fs::remove(part.temporary, error);
-}
-
-Status GgufWriter::Write(std::string_view name, std::span<const std::byte> data) {
-  const auto found = places_.find(name);
-  if (found == places_.end())
-    return InvalidArgument(fmt::format("tensor {} was not announced", name));
-  Place& place = found->second;
-  if (place.written) return InvalidArgument(fmt::format("tensor {} is written twice", name));
-  if (static_cast<int64_t>(data.size()) != place.bytes)
-    return InvalidArgument(
-        fmt::format("tensor {}: {} bytes instead of {}", name, data.size(), place.bytes));
-  place.written = true;
-  const Part& part = parts_[place.part];
-  return WriteAt(part.file.get(), place.offset, data, part.temporary.string());
-}
-
-Result<std::vector<std::string>> GgufWriter::Finish() {
-  for (const auto& [name, place] : places_)
-    if (!place.written) return InvalidArgument(fmt::format("tensor {} was not written", name));
-  std::vector<std::string> names;
-  for (Part& part : parts_) {
-    DAVINCI_RETURN_IF_ERROR(FinishOutput(std::move(part.file), part.temporary, part.path));
-    names.push_back(part.path.filename().string());
-  }
-  return names;
 }
 
 Result<GgufMetadata> GgufMetadataOf(const ModelConfig& config, std::string_view name) {

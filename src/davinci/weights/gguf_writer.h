@@ -6,7 +6,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
-#include <map>
 #include <span>
 #include <string>
 #include <string_view>
@@ -15,9 +14,9 @@
 #include <vector>
 
 #include "davinci/base/status.h"
-#include "davinci/base/unique_fd.h"
 #include "davinci/weights/model_config.h"
 #include "davinci/weights/safetensors_writer.h"
+#include "davinci/weights/tensor_files.h"
 
 namespace davinci::weights {
 
@@ -33,29 +32,16 @@ class GgufWriter {
   static Result<GgufWriter> Create(const std::filesystem::path& path, const GgufMetadata& metadata,
                                    const std::vector<TensorSpec>& tensors,
                                    int64_t max_part_bytes = int64_t{1} << 62);
-  GgufWriter(GgufWriter&&) noexcept = default;
-  GgufWriter& operator=(GgufWriter&&) = delete;
-  ~GgufWriter();
 
-  Status Write(std::string_view name, std::span<const std::byte> data);
+  Status Write(std::string_view name, std::span<const std::byte> data) {
+    return files_.Write(name, data);
+  }
   // The names of the files.
-  Result<std::vector<std::string>> Finish();
+  Result<std::vector<std::string>> Finish() { return files_.Finish(); }
 
  private:
-  struct Part {
-    UniqueFd file;
-    std::filesystem::path temporary;
-    std::filesystem::path path;
-  };
-  struct Place {
-    size_t part = 0;
-    int64_t offset = 0;
-    int64_t bytes = 0;
-    bool written = false;
-  };
   GgufWriter() = default;
-  std::vector<Part> parts_;
-  std::map<std::string, Place, std::less<>> places_;
+  TensorFiles files_;
 };
 
 // The metadata of `config` ("llama.block_count", …). InvalidArgument for what GGUF cannot express:

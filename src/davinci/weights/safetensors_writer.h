@@ -2,10 +2,10 @@
 // model.safetensors.index.json. Names and shapes come first, data in any order afterwards, one
 // tensor in memory at a time.
 //
-// Nothing appears under its final name before Finish(): each shard is a temporary neighbour, made
-// durable and renamed; the index comes last, so a reader that goes by it never sees half a model.
-// Into a folder that already holds a model, write only if that may be lost: shards of the old one
-// are replaced one by one.
+// Nothing appears under its final name before Finish(), and without it nothing stays: each shard is
+// a temporary neighbour, made durable and renamed; the index comes last, so a reader that goes by
+// it never sees half a model. Into a folder that already holds a model, write only if that may be
+// lost: shards of the old one are replaced one by one.
 #pragma once
 
 #include <cstddef>
@@ -18,8 +18,8 @@
 #include <vector>
 
 #include "davinci/base/status.h"
-#include "davinci/base/unique_fd.h"
 #include "davinci/weights/dtype.h"
+#include "davinci/weights/tensor_files.h"
 
 namespace davinci::weights {
 
@@ -42,34 +42,20 @@ class SafetensorsWriter {
   static Result<SafetensorsWriter> Create(const std::filesystem::path& folder,
                                           const std::vector<TensorSpec>& tensors,
                                           const SafetensorsOptions& options = {});
-  SafetensorsWriter(SafetensorsWriter&&) noexcept = default;
-  SafetensorsWriter& operator=(SafetensorsWriter&&) = delete;
-  // Without Finish(): removes what it has written.
-  ~SafetensorsWriter();
 
   // The elements of one tensor, row-major. Once for each tensor.
-  Status Write(std::string_view name, std::span<const std::byte> data);
+  Status Write(std::string_view name, std::span<const std::byte> data) {
+    return files_.Write(name, data);
+  }
   // InvalidArgument when a tensor has not been written. The names of the files, index included.
   Result<std::vector<std::string>> Finish();
 
  private:
-  struct Shard {
-    UniqueFd file;
-    std::filesystem::path temporary;
-    std::string name;
-  };
-  struct Place {
-    size_t shard = 0;
-    int64_t offset = 0;
-    int64_t bytes = 0;
-    bool written = false;
-  };
   SafetensorsWriter() = default;
 
   std::filesystem::path folder_;
   SafetensorsOptions options_;
-  std::vector<Shard> shards_;
-  std::map<std::string, Place, std::less<>> places_;
+  TensorFiles files_;
   int64_t total_bytes_ = 0;
 };
 
