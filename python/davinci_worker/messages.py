@@ -31,7 +31,7 @@ class Forgot:
 
 
 def read(kind: type[Request], message: Message, fds: Sequence[int] = ()) -> Request:
-    """The request in ``message``, as it is where ``kind`` is ``dict``. Keys that are no fields of a dataclass are left out."""
+    """The request in ``message``, as it is where ``kind`` is a TypedDict. Keys that are no fields of a dataclass are left out."""
     fields: Any = getattr(kind, "__dataclass_fields__", None)
     if fields is None:
         return cast(Request, message)

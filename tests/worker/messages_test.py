@@ -1,4 +1,5 @@
-"""Requests and replies as dataclasses: what a role reads is what the judge sends, as recorded trials show."""
+"""Requests and replies as they are declared: what a role reads is what the judge sends. Golden files of requests say so, which the tests of
+the judge (judge/roles/requests_test.cc) compare with what they send, and recorded trials."""
 
 import json
 import os
@@ -6,6 +7,7 @@ import pathlib
 import sys
 import tarfile
 import unittest
+from collections import defaultdict
 from dataclasses import MISSING, dataclass, fields
 
 os.environ["DAVINCI_WORKER_LIB"] = sys.argv.pop(1)
@@ -21,6 +23,9 @@ from davinci_worker import messages, oracle, runner  # noqa: E402
 from davinci_worker.oracle.messages import Verify  # noqa: E402
 from davinci_worker.runner.messages import Arm, ArmWindow, Window  # noqa: E402
 
+GOLDEN = ROOT / "tests/golden/requests"
+PASSED_ON = {"seconds", "changed", "op"}  # keys of an oracle's reply that goes on to a runner, which reads them not
+
 
 @dataclass
 class Asked:
@@ -34,6 +39,35 @@ class Told:
     args: str | None
     peak_bytes: object = messages.ABSENT
     fds: tuple = ()
+
+
+def handlers():
+    return {"oracle": oracle.Oracle(None, {"threads": 1})._handlers, "runner": runner.Runner(None, {})._handlers}
+
+
+def kind_of(table, role, request):
+    """What a role reads a request as."""
+    if request["op"] == "arm":
+        return ArmWindow if "window" in request else Arm
+    return table[role][request["op"]][0]
+
+
+def declared(kind):
+    """(all keys of a request of a kind, those that it must have)"""
+    if hasattr(kind, "__required_keys__"):
+        return {*kind.__annotations__}, {*kind.__required_keys__}
+    own = [f for f in fields(kind) if f.name != "fds"]
+    return {f.name for f in own}, {f.name for f in own if f.default is MISSING and f.default_factory is MISSING}
+
+
+def golden():
+    """(role, request) of every golden request."""
+    for role in ("oracle", "runner"):
+        for file in sorted((GOLDEN / role).iterdir()):
+            for line in file.read_text(encoding="utf-8").splitlines():
+                request = json.loads(line)
+                assert request["op"] == file.stem, file
+                yield role, request
 
 
 def recorded():
@@ -65,28 +99,48 @@ class MessagesTest(unittest.TestCase):
         self.assertEqual(json.dumps(messages.wire(Told("x", 5))[0]), '{"args": "x", "peak_bytes": 5}')
         self.assertEqual(messages.wire(Told("x", fds=(7,)))[1], (7,))
 
-    def test_every_recorded_request_is_read_as_a_whole(self):
-        """A field without a default is always sent, and what is sent is a field."""
-        handlers = {"oracle": oracle.Oracle(None, {"threads": 1})._handlers, "runner": runner.Runner(None, {})._handlers}
-        known = {"seconds", "changed", "op"}  # those of an oracle's reply that goes on to a runner
-        seen, absent, unknown = set(), set(), set()
-        for role, request in recorded():
+    def expect_read_as_a_whole(self, requests):
+        """A key that a request must have is always sent, and what is sent is declared."""
+        table = handlers()
+        absent, unknown = set(), set()
+        for role, request in requests:
             op = request["op"]
-            seen.add((role, op))
-            if op == "arm":
-                kind = ArmWindow if "window" in request else Arm
-                unknown |= {("window", key) for key in request.get("window", {}).keys() - Window.__annotations__.keys()}
-            else:
-                kind = handlers[role][op][0]
-            if kind is dict:
-                continue
-            names = {f.name for f in fields(kind)}
-            needed = {f.name for f in fields(kind) if f.default is MISSING and f.default_factory is MISSING} - {"fds"}
+            names, needed = declared(kind_of(table, role, request))
             absent |= {(role, op, name) for name in needed - request.keys()}
-            unknown |= {(role, op, name) for name in request.keys() - names - known}
+            unknown |= {(role, op, name) for name in request.keys() - names - PASSED_ON}
+            if "window" in request:
+                unknown |= {("window", name) for name in request["window"].keys() ^ Window.__annotations__.keys()}
         self.assertEqual((absent, unknown), (set(), set()))
-        self.assertGreater(len(seen), 40)
-        self.assertIn("intact", {f.name for f in fields(Verify)})
+
+    def test_every_golden_request_is_read_as_a_whole(self):
+        self.expect_read_as_a_whole(golden())
+
+    def test_golden_requests_are_all_that_a_role_answers_with_all_that_it_reads(self):
+        table = handlers()
+        sent, read = defaultdict(set), defaultdict(set)
+        for role, request in golden():
+            sent[role].add(request["op"])
+            kind = kind_of(table, role, request)
+            read[kind] |= request.keys()
+            if kind is Verify:
+                read["left"] |= request["left"].keys()
+        self.assertEqual(sent, {"oracle": {*table["oracle"]}, "runner": {*table["runner"], "arm"}})
+        self.assertEqual({kind: declared(kind)[0] - keys for kind, keys in read.items() if kind != "left" and declared(kind)[0] - keys}, {})
+        self.assertEqual(read["left"], {"outputs", "baseline"})
+
+    def test_every_recorded_request_is_read_as_a_whole(self):
+        requests = list(recorded())
+        self.assertGreater(len({(role, request["op"]) for role, request in requests}), 40)
+        self.expect_read_as_a_whole(requests)
+
+    def test_recorded_requests_have_no_more_keys_than_golden_ones(self):
+        known = defaultdict(set)
+        for role, request in golden():
+            known[role, request["op"]] |= request.keys()
+        found = defaultdict(set)
+        for role, request in recorded():
+            found[role, request["op"]] |= request.keys()
+        self.assertEqual({what: keys - known[what] for what, keys in found.items() if keys - known[what]}, {})
 
 
 if __name__ == "__main__":

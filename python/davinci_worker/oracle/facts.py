@@ -1,10 +1,12 @@
 """The reference as the judge asks about it: how it loads, what it needs and does, its state."""
 
+from typing import cast
+
 from davinci_worker import arena, description, handover, outputs, reads, reference_graph, weights
 from davinci_worker.compare import Comparator
 from davinci_worker.messages import Message
 from davinci_worker.oracle.draws import Draws
-from davinci_worker.oracle.messages import Done, ExportedState, Mutates, Nothing, Reweigh, Seeded, State, Unchanged, Unread
+from davinci_worker.oracle.messages import Done, ExportedState, Load, Mutates, Nothing, Reweigh, Seeded, State, Unchanged, Unread
 from davinci_worker.oracle.truth import Truth
 from davinci_worker.reference import Reference
 
@@ -19,10 +21,10 @@ class Facts:
         self._comparator = comparator
         self._graphs: dict[int, Message] = {}  # by variant
 
-    def load(self, spec: Message) -> Message:
+    def load(self, asked: Load) -> Message:
         self._graphs.clear()
         self._draws.forget_task()
-        return self._reference.load(spec)
+        return self._reference.load(cast(Message, asked))
 
     def describe(self, asked: Seeded) -> Message:
         """What a runner needs to build a variant of its own, plus facts about the task."""

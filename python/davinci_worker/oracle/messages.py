@@ -1,4 +1,4 @@
-"""What the supervisor asks an oracle (judge/roles/oracle.h), and its replies."""
+"""What the supervisor asks an oracle (judge/roles/oracle_requests.h), and its replies."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -25,6 +25,36 @@ class Overwrite(TypedDict):
 
 
 # --- requests -------------------------------------------------------------------------------------------------
+
+
+class LoadAlways(TypedDict):
+    """What a request to load always holds."""
+
+    path: str
+    source: str
+    entry: str
+    function: str
+    globals: Message
+    variants: list[Message]
+    init_seed: int
+    state_seed: int
+    randomise: bool
+    alone: bool
+    call_seconds: float
+    imports: Message
+    precision: str
+    inplace: bool
+
+
+class Load(LoadAlways, total=False):
+    """The reference, read as it is sent: Reference keeps it, and notes in it what it learns."""
+
+    op_path: str
+    mode: str
+    domain_on_host: bool
+    tolerance_multiple: float
+    published_tolerance: float
+    compile_only: Message
 
 
 @dataclass

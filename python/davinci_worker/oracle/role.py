@@ -50,7 +50,7 @@ class Oracle:
     def _table(self) -> dict[str, tuple[type, Callable[[Any], Any]]]:
         """By request: what it is read as, and who answers it."""
         return {
-            "load": (dict, self.facts.load),
+            "load": (m.Load, self.facts.load),
             "describe": (m.Seeded, self.facts.describe),
             "graph": (m.Seeded, self.facts.graph),
             "symbolic_graph": (m.Seeded, self.facts.symbolic_graph),

@@ -10,7 +10,7 @@ from davinci_worker.channel import Channel
 from davinci_worker.messages import Message
 from davinci_worker.runner.calls import Calls
 from davinci_worker.runner.candidate import Candidate
-from davinci_worker.runner.messages import Done, Exported, Hot, HotTime, Nothing, Profile, Sleepers
+from davinci_worker.runner.messages import Done, Export, Exported, Hot, HotTime, Nothing, Profile, Sleepers
 
 
 class Evidence:
@@ -77,7 +77,7 @@ class Evidence:
 
         return compile_only.report()
 
-    def export(self, asked: Message) -> Exported:
+    def export(self, asked: Export) -> Exported:
         """Calls an exported file as its user does (exported.py)."""
         from davinci_worker import exported, hooks
 

@@ -1,4 +1,4 @@
-"""What the supervisor asks a runner (judge/roles/runner.h, runner_link.h), and its replies."""
+"""What the supervisor asks a runner (judge/roles/runner_requests.h), and its replies."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -107,6 +107,25 @@ class Hot:
 @dataclass
 class Sleepers:
     count: int
+
+
+class ExportAlways(TypedDict):
+    """What a request to call an export always holds."""
+
+    path: str
+    task: str
+    source: str
+    globals: Message
+    imports: Message
+    package: str
+    variants: list[Message]
+    seed: int
+
+
+class Export(ExportAlways, total=False):
+    """An exported file and the task behind it, read as it is sent."""
+
+    cast: str
 
 
 # --- replies --------------------------------------------------------------------------------------------------

@@ -44,7 +44,7 @@ class Runner:
             "profile": (m.Profile, self.evidence.profile),
             "hot": (m.Hot, self.evidence.hot),
             "compile_only": (m.Nothing, self.evidence.compile_only),
-            "export": (dict, self.evidence.export),
+            "export": (m.Export, self.evidence.export),
             "sleepers": (m.Sleepers, self.evidence.sleepers),
             "forget": (m.Nothing, self._forget),
         }

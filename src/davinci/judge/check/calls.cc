@@ -31,38 +31,31 @@ int64_t Nanoseconds(const json& answer) {
 
 Result<json> PrepareInputs(Trial& trial, const std::string& distribution, int variant, bool truth) {
   DAVINCI_ASSIGN_OR_RETURN(
-      auto prepared, trial.session->oracle->Ask(
-                         PrepareRequest(distribution, variant, truth, trial.secret.Next() >> 1)));
+      auto prepared, trial.session->oracle->Ask(to_oracle::Prepare{.seed = trial.secret.Next() >> 1,
+                                                                   .distribution = distribution,
+                                                                   .variant = variant,
+                                                                   .truth = truth}));
   if (const auto peak = prepared.ok.find("peak_bytes"); peak != prepared.ok.end())
     DeviceMemoryOf(&trial.report).oracle_peak_bytes = *peak;
   trial.inputs.call_seed = prepared.ok.at("call_seed");
   return prepared.ok;
 }
 
-json PrepareRequest(const std::string& distribution, int variant, bool truth, uint64_t seed) {
-  return {{"op", "prepare"},
-          {"seed", seed},
-          {"distribution", distribution},
-          {"variant", variant},
-          {"truth", truth}};
-}
-
-json ArmMessage(Trial& trial, Timed* timed, const VariantFacts& facts, const std::string& args) {
+to_runner::Arm ArmMessage(Trial& trial, Timed* timed, const VariantFacts& facts,
+                          const std::string& args) {
   // Pointers rotate unpredictably: a slot says nothing about contents.
   const auto slot =
       static_cast<int64_t>(trial.secret.Below(static_cast<uint64_t>(facts.num_slots)));
   trial.inputs.shift[static_cast<int>(timed->side)] = slot * facts.slot_bytes;
   if (timed->side == Side::kCandidate) trial.inputs.last_args = args;
-  json message = {{"op", "arm"}, {"shift", slot * facts.slot_bytes}, {"args", args}};
-  if (facts.reseed_calls) message["seeded"] = true;
-  return message;
+  return {.args = args, .shift = slot * facts.slot_bytes, .seeded = facts.reseed_calls};
 }
 
-json PublishRequest(const DrawnInputs& inputs, const Timed& timed, const VariantFacts& facts) {
-  return {{"op", "publish"},
-          {"name", timed.name},
-          {"shift", inputs.shift[static_cast<int>(timed.side)]},
-          {"slot_bytes", facts.slot_bytes}};
+to_oracle::Publish PublishRequest(const DrawnInputs& inputs, const Timed& timed,
+                                  const VariantFacts& facts) {
+  return {.name = timed.name,
+          .shift = inputs.shift[static_cast<int>(timed.side)],
+          .slot_bytes = facts.slot_bytes};
 }
 
 Result<CallResult> CallPublished(Trial& trial, Timed* timed, bool gated) {
@@ -104,16 +97,16 @@ Result<CallResult> CallPublished(Trial& trial, Timed* timed, bool gated) {
 
 Result<CallResult> ArmAndCall(Trial& trial, Timed* timed, int variant, const std::string& args) {
   DAVINCI_ASSIGN_OR_RETURN(const VariantFacts* facts, FactsOf(trial, variant));
-  json message = ArmMessage(trial, timed, *facts, args);
+  to_runner::Arm arm = ArmMessage(trial, timed, *facts, args);
   // Triton compiles at the first call of a shape: while it does, others may be timed.
   const bool gated = timed->side == Side::kCandidate && trial.candidate.gate_variant != variant &&
                      trial.candidate.uses_triton && trial.job.target == Target::kCuda;
   if (gated) {
-    message["gate"] = true;
+    arm.gate = true;
     trial.candidate.gate_variant = variant;
   }
   CallResult call;
-  call.failure = timed->runner->AskFrozen(message, CallTimeout(trial)).failure;
+  call.failure = timed->runner->AskFrozen(arm, CallTimeout(trial)).failure;
   if (call.failure) return call;
   DAVINCI_RETURN_IF_ERROR(
       trial.session->oracle->Ask(PublishRequest(trial.inputs, *timed, *facts)).status());
@@ -122,11 +115,9 @@ Result<CallResult> ArmAndCall(Trial& trial, Timed* timed, int variant, const std
 
 Answer CallHot(const DrawnInputs& inputs, const Timed& timed, double seconds,
                double timeout_seconds) {
-  return timed.runner->AskFrozen({{"op", "hot"},
-                                  {"args", inputs.last_args},
-                                  {"shift", inputs.shift[static_cast<int>(timed.side)]},
-                                  {"seconds", seconds}},
-                                 timeout_seconds);
+  return timed.runner->AskFrozen(
+      to_runner::Hot{inputs.last_args, inputs.shift[static_cast<int>(timed.side)], seconds},
+      timeout_seconds);
 }
 
 }  // namespace davinci::judge

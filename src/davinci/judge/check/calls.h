@@ -23,15 +23,12 @@ int64_t Nanoseconds(const nlohmann::json& answer);
 // Draws inputs; `truth` also computes what is right for them.
 Result<nlohmann::json> PrepareInputs(Trial& trial, const std::string& distribution, int variant,
                                      bool truth);
-// The same as a request to the oracle.
-nlohmann::json PrepareRequest(const std::string& distribution, int variant, bool truth,
-                              uint64_t seed);
 // Arming for a call on a slot of the arena drawn anew.
-nlohmann::json ArmMessage(Trial& trial, Timed* timed, const VariantFacts& facts,
+to_runner::Arm ArmMessage(Trial& trial, Timed* timed, const VariantFacts& facts,
                           const std::string& args);
 // Lets an armed runner see the drawn inputs.
-nlohmann::json PublishRequest(const DrawnInputs& inputs, const Timed& timed,
-                              const VariantFacts& facts);
+to_oracle::Publish PublishRequest(const DrawnInputs& inputs, const Timed& timed,
+                                  const VariantFacts& facts);
 // Calls a runner whose inputs are there. `gated`: it gives the device up while it compiles.
 Result<CallResult> CallPublished(Trial& trial, Timed* timed, bool gated);
 // Arms a runner and calls it.

@@ -42,10 +42,12 @@ bool OtherValuesAreWrong(const json& first, const json& second) {
 // Inputs of a check and their truth, which the oracle keeps for the session's next candidates.
 Result<json> PrepareCheck(Trial& trial, const CheckStep& step, int variant) {
   const size_t position = trial.report.evidence.checks.value().size();
-  json request = PrepareRequest(
-      step.distribution, variant, true,
-      trial.session->CheckSeed(fmt::format("{} {} {}", trial.protocol.name, position, variant)));
-  request["keep"] = true;
+  const to_oracle::Prepare request = {.seed = trial.session->CheckSeed(fmt::format(
+                                          "{} {} {}", trial.protocol.name, position, variant)),
+                                      .distribution = step.distribution,
+                                      .variant = variant,
+                                      .truth = true,
+                                      .keep = true};
   DAVINCI_ASSIGN_OR_RETURN(auto prepared, trial.session->oracle->Ask(request));
   if (const auto peak = prepared.ok.find("peak_bytes"); peak != prepared.ok.end())
     DeviceMemoryOf(&trial.report).oracle_peak_bytes = *peak;
@@ -143,8 +145,8 @@ Result<std::optional<Failure>> CheckOne(Trial& trial, const CheckStep& step, int
     DAVINCI_ASSIGN_OR_RETURN(
         auto gone, CollectOutputs(trial, &trial.candidate.timed, &again, variant, &layout));
     if (gone) break;
-    json compare = CompareRequest(trial.inputs, trial.candidate.timed, layout);
-    compare["at_a_glance"] = true;
+    to_oracle::Compare compare = CompareRequest(trial.inputs, trial.candidate.timed, layout);
+    compare.at_a_glance = true;
     DAVINCI_ASSIGN_OR_RETURN(auto repeat, trial.session->oracle->Ask(compare));
     if (repeat.ok.at("passed").get<bool>() || OtherValuesAreWrong(compared, repeat.ok)) {
       failure.outcome = Outcome::kNondeterministic;

@@ -117,11 +117,11 @@ std::vector<size_t> NotLent(const std::vector<OutputTensor>& outputs, const Vari
   return own;
 }
 
-json SettleRequest(Trial& trial, const Timed& timed, const json& layout,
-                   const std::vector<size_t>& own) {
-  json request = {{"op", "settle"}, {"outputs", layout}};
+to_oracle::Settle SettleRequest(Trial& trial, const Timed& timed, const json& layout,
+                                const std::vector<size_t>& own) {
+  to_oracle::Settle request = {.outputs = layout};
   if (timed.side == Side::kCandidate && !trial.candidate.shares_outputs)
-    request["overwrite"] = {{"seed", trial.secret.Next() >> 1}, {"which", own}};
+    request.overwrite = {.which = own, .seed = trial.secret.Next() >> 1};
   return request;
 }
 

@@ -21,8 +21,8 @@ std::optional<Failure> LocateOutputs(Trial& trial, const Timed& timed, CallResul
 std::vector<size_t> NotLent(const std::vector<OutputTensor>& outputs, const VariantFacts& facts);
 // The oracle's first look at outputs on the device, and leave to overwrite them before it draws
 // the next inputs. `own`: positions of those that are the caller's (NotLent).
-nlohmann::json SettleRequest(Trial& trial, const Timed& timed, const nlohmann::json& layout,
-                             const std::vector<size_t>& own);
+to_oracle::Settle SettleRequest(Trial& trial, const Timed& timed, const nlohmann::json& layout,
+                                const std::vector<size_t>& own);
 // A violation where an output was not in memory of its own, in some call so far.
 std::optional<Failure> SharedOutput(const Candidate& candidate);
 // The failure behind an oracle that could not look at a runner's outputs.

@@ -26,9 +26,8 @@ Status AskPublishedRule(Trial& trial, const std::string& distribution, int varia
   if (!trial.protocol.published) {
     if (!trial.protocol.second_opinion || distribution != "task" || variant != 0)
       return Status::Ok();
-    DAVINCI_ASSIGN_OR_RETURN(auto asked, trial.session->oracle->Ask({{"op", "published_compare"},
-                                                                     {"outputs", layout},
-                                                                     {"tolerance", *tolerance}}));
+    DAVINCI_ASSIGN_OR_RETURN(
+        auto asked, trial.session->oracle->Ask(to_oracle::PublishedCompare{layout, *tolerance}));
     found = asked.ok;
   }
   if (!opinion) {
@@ -61,8 +60,7 @@ void ProbeNonfinite(Trial& trial) {
   const auto give_up = [&](std::string why) {
     trial.report.evidence.nonfinite = {{"not_asked", std::move(why)}};
   };
-  auto prepared =
-      trial.session->oracle->Ask({{"op", "nonfinite"}, {"seed", trial.secret.Next() >> 1}});
+  auto prepared = trial.session->oracle->Ask(to_oracle::Nonfinite{trial.secret.Next() >> 1});
   if (!prepared.ok()) return give_up(prepared.status().message());
   if (prepared->ok.at("args").is_null()) return give_up("no floating input");
   trial.inputs.call_seed = prepared->ok.at("call_seed");
@@ -72,7 +70,7 @@ void ProbeNonfinite(Trial& trial) {
   auto uncollected = CollectOutputs(trial, &trial.candidate.timed, &*call, 0, &layout);
   if (!uncollected.ok()) return give_up(uncollected.status().message());
   if (*uncollected) return give_up((*uncollected)->message);
-  auto compared = trial.session->oracle->Ask({{"op", "nonfinite_compare"}, {"outputs", layout}});
+  auto compared = trial.session->oracle->Ask(to_oracle::NonfiniteCompare{layout});
   if (!compared.ok()) return give_up(compared.status().message());
   json& found = trial.report.evidence.nonfinite;
   found = compared->ok;

@@ -52,28 +52,29 @@ Failure InputMutation(int input) {
 }
 
 // Where the inputs of the last call lie, in an arena of the oracle's.
-json InputsOf(const DrawnInputs& inputs, const Timed& timed) {
-  return {{"name", timed.name}, {"shift", inputs.shift[static_cast<int>(timed.side)]}};
+to_oracle::Place InputsOf(const DrawnInputs& inputs, const Timed& timed) {
+  return {timed.name, inputs.shift[static_cast<int>(timed.side)]};
 }
 
 }  // namespace
 
-json VerifyRequest(const Trial& trial, const json& layout, const json& baseline_layout,
-                   bool against_truth, bool samples_are_the_candidates) {
-  json request = {{"op", "verify"},
-                  {"outputs", layout},
-                  {"truth", against_truth},
-                  {"settled", samples_are_the_candidates && trial.job.target == Target::kCuda}};
-  if (!baseline_layout.is_null()) request["baseline"] = baseline_layout;
-  request["left"] = {{"outputs", InputsOf(trial.inputs, trial.candidate.timed)},
-                     {"baseline", InputsOf(trial.inputs, trial.session->baseline)}};
+to_oracle::Verify VerifyRequest(const Trial& trial, const json& layout, const json& baseline_layout,
+                                bool against_truth, bool samples_are_the_candidates) {
+  to_oracle::Verify request = {
+      .outputs = layout,
+      .left = {InputsOf(trial.inputs, trial.candidate.timed),
+               InputsOf(trial.inputs, trial.session->baseline)},
+      .truth = against_truth,
+      .settled = samples_are_the_candidates && trial.job.target == Target::kCuda};
+  if (!baseline_layout.is_null()) request.baseline = baseline_layout;
   if (!trial.session->reference_mutates && !trial.task.config.inplace)
-    request["intact"] = InputsOf(trial.inputs, trial.candidate.timed);
+    request.intact = InputsOf(trial.inputs, trial.candidate.timed);
   return request;
 }
 
-json CompareRequest(const DrawnInputs& inputs, const Timed& timed, const json& layout) {
-  return {{"op", "compare"}, {"outputs", layout}, {"left", {{"outputs", InputsOf(inputs, timed)}}}};
+to_oracle::Compare CompareRequest(const DrawnInputs& inputs, const Timed& timed,
+                                  const json& layout) {
+  return {.outputs = layout, .left = {InputsOf(inputs, timed), std::nullopt}};
 }
 
 json Verified(const json& found, std::optional<Failure>* broken) {

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "davinci/judge/roles/failure.h"
+#include "davinci/judge/roles/oracle_requests.h"
 #include "davinci/judge/roles/session.h"
 #include "davinci/judge/trial/trial.h"
 
@@ -13,12 +14,12 @@ namespace davinci::judge {
 
 // One look at everything a call has left behind: outputs against the baseline's or truth (or
 // both), inputs intact, and on cuda no store after the runner said done.
-nlohmann::json VerifyRequest(const Trial& trial, const nlohmann::json& layout,
-                             const nlohmann::json& baseline_layout, bool against_truth,
-                             bool samples_are_the_candidates);
+to_oracle::Verify VerifyRequest(const Trial& trial, const nlohmann::json& layout,
+                                const nlohmann::json& baseline_layout, bool against_truth,
+                                bool samples_are_the_candidates);
 // What a call has left behind against truth.
-nlohmann::json CompareRequest(const DrawnInputs& inputs, const Timed& timed,
-                              const nlohmann::json& layout);
+to_oracle::Compare CompareRequest(const DrawnInputs& inputs, const Timed& timed,
+                                  const nlohmann::json& layout);
 // The comparison in the answer to that; what else is wrong in `broken`.
 nlohmann::json Verified(const nlohmann::json& found, std::optional<Failure>* broken);
 // Did the process work while it should have been stopped before its last call?

@@ -36,10 +36,10 @@ TEST(VerifyTest, AComparisonAsksWhereTheLastInputsLie) {
   Timed timed;
   timed.name = "baseline";
   timed.side = Side::kBaseline;
-  EXPECT_EQ(CompareRequest(inputs, timed, json::array()),
-            (json{{"op", "compare"},
-                  {"outputs", json::array()},
-                  {"left", {{"outputs", {{"name", "baseline"}, {"shift", 4096}}}}}}));
+  const to_oracle::Compare asked = CompareRequest(inputs, timed, json::array());
+  EXPECT_EQ(asked.left.outputs.name, "baseline");
+  EXPECT_EQ(asked.left.outputs.shift, 4096);
+  EXPECT_FALSE(asked.left.baseline);
 }
 
 }  // namespace

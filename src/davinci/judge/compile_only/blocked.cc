@@ -38,7 +38,7 @@ bool IsWrongAnswer(Outcome outcome) {
 
 json CompileOnlyReport(Trial& trial) {
   if (trial.candidate.timed.runner && !trial.candidate.timed.runner->process().WaitForDeath()) {
-    const Answer answer = AskNow(*trial.candidate.timed.runner, {{"op", "compile_only"}},
+    const Answer answer = AskNow(*trial.candidate.timed.runner, to_runner::CompileOnly{},
                                  kReportTimeoutSeconds, Outcome::kRuntimeError);
     if (!answer.failure && answer.ok.is_object()) trial.compile_only.report = answer.ok;
   }

@@ -34,7 +34,7 @@ Result<json> TraceTask(Trial& trial) {
   DAVINCI_RETURN_IF_ERROR(ShareDevice(trial));
   const auto ask = [&](size_t variant) {
     return trial.session->oracle->Ask(
-        {{"op", "graph"}, {"variant", variant}, {"seed", trial.secret.Next() >> 1}});
+        to_oracle::Graph{static_cast<int>(variant), trial.secret.Next() >> 1});
   };
   DAVINCI_ASSIGN_OR_RETURN(auto answer, ask(0));
   json& shapes = answer.ok["shapes"] = json::array();
@@ -51,7 +51,7 @@ Result<json> TraceTask(Trial& trial) {
   }
   if (shapes.empty()) return answer.ok;
   const auto symbolic =
-      trial.session->oracle->Ask({{"op", "symbolic_graph"}, {"seed", trial.secret.Next() >> 1}});
+      trial.session->oracle->Ask(to_oracle::SymbolicGraph{trial.secret.Next() >> 1});
   answer.ok["symbolic"] =
       symbolic.ok() ? symbolic->ok : json{{"untraceable", symbolic.status().message()}};
   return answer.ok;

@@ -51,17 +51,16 @@ Status CheckExport(Trial& trial, Evaluation* evaluation) {
       WriteFileAtomic(home.source_path(), trial.job.export_of(*evaluation), Durability::kFastest));
   if (auto failure = home.runner->link().AwaitReady(kReadyTimeoutSeconds))
     return Internal(failure->message);
-  json request = {{"op", "export"},
-                  {"path", home.source_path().string()},
-                  {"task", trial.task.path},
-                  {"source", trial.task.source},
-                  {"globals", trial.task.config.Globals(TargetName(trial.job.target))},
-                  {"imports", ToJson(trial.candidate.imports)},
-                  {"package", trial.task.imports.package},
-                  {"variants", trial.task.config.variants},
-                  {"seed", trial.session->init_seed}};
-  if (trial.protocol.published)
-    request["cast"] = config::PrecisionName(trial.task.config.precision);
+  to_runner::CallExport request = {
+      .path = home.source_path().string(),
+      .task = trial.task.path,
+      .source = trial.task.source,
+      .globals = trial.task.config.Globals(TargetName(trial.job.target)),
+      .imports = trial.candidate.imports,
+      .package = trial.task.imports.package,
+      .variants = trial.task.config.variants,
+      .seed = trial.session->init_seed};
+  if (trial.protocol.published) request.cast = trial.task.config.precision;
   const Answer answer = home.runner->link().Ask(
       request, trial.protocol.load_timeout_seconds + CallTimeout(trial), Outcome::kRuntimeError);
   const std::string why = WhyReference(answer);

@@ -65,7 +65,7 @@ Result<json> CudaPeaks(Trial& trial, bool remeasure) {
     if (auto found = trial.context.facts->Get("peaks", key); found.ok() && *found) known = **found;
   if (!known.is_null() && !remeasure) return known;
   DAVINCI_ASSIGN_OR_RETURN(gpu::DeviceLease lease, MeasureAlone(trial));
-  DAVINCI_ASSIGN_OR_RETURN(auto measured, trial.session->oracle->Ask({{"op", "peaks"}}));
+  DAVINCI_ASSIGN_OR_RETURN(auto measured, trial.session->oracle->Ask(to_oracle::Peaks{}));
   lease.Release();
   json peaks = measured.ok;
   peaks.erase("seconds");

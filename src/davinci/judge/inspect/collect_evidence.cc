@@ -86,10 +86,8 @@ void CollectProfile(Trial& trial) {
   // A profiler slows a process's launches for ever after, and others are timed in it.
   if (trial.protocol.staged && trial.job.target == Target::kCuda) return;
   const auto request = [&](Side side) {
-    return json{{"op", "profile"},
-                {"args", trial.inputs.last_args},
-                {"shift", trial.inputs.shift[static_cast<int>(side)]},
-                {"warmup_seconds", trial.protocol.profile_warmup_seconds}};
+    return to_runner::Profile{trial.inputs.last_args, trial.inputs.shift[static_cast<int>(side)],
+                              trial.protocol.profile_warmup_seconds};
   };
   Answer profile =
       trial.candidate.timed.runner->AskFrozen(request(Side::kCandidate), ProfileTimeout(trial));
@@ -104,10 +102,8 @@ void CollectProfile(Trial& trial) {
     json known = trial.context.profiles->Of(SessionKey(trial));
     if (known.is_null() && trial.protocol.profile_baseline) {
       if (trial.job.baseline == "eager") {  // the oracle runs the same module
-        auto asked =
-            trial.session->oracle->Ask({{"op", "profile"},
-                                        {"seed", trial.secret.Next() >> 1},
-                                        {"warmup_seconds", trial.protocol.profile_warmup_seconds}});
+        auto asked = trial.session->oracle->Ask(
+            to_oracle::Profile{trial.secret.Next() >> 1, trial.protocol.profile_warmup_seconds});
         if (asked.ok()) known = asked->ok;
       } else {
         Answer baseline =
@@ -166,7 +162,7 @@ void CollectEvidence(Trial& trial) {
       const bool profiled =
           !trial.protocol.staged && trial.job.target == Target::kCuda && !trial.job.compile_only;
       if (profiled)  // others may be timed meanwhile
-        (void)trial.candidate.timed.runner->AskFrozen({{"op", "warm_profiler"}},
+        (void)trial.candidate.timed.runner->AskFrozen(to_runner::WarmProfiler{},
                                                       ProfileTimeout(trial));
       if (!ShareDevice(trial).ok()) return;
       CollectHotTimes(trial);

@@ -59,8 +59,13 @@ Status StatusOf(const json& error, const std::string& smaller_sizes, bool* asser
   return InvalidArgument(std::move(message));
 }
 
+Status Send(worker::Process& process, const json& message, std::span<const int> fds) {
+  const Status posted = process.Post(message, fds);
+  return posted.ok() ? posted : Status(posted.code(), "the oracle ended: " + posted.message());
+}
+
 // Adds the seconds of an answer to those of its kind.
-void Book(json* seconds, const std::string& op, const json& answer) {
+void Book(json* seconds, std::string_view op, const json& answer) {
   (*seconds)[op] = seconds->value(op, 0.0) + answer.value("seconds", 0.0);
 }
 
@@ -73,26 +78,25 @@ Status Oracle::AwaitReady(double timeout_seconds) {
   return ready_ ? ready : Status(ready.code(), "the oracle did not start: " + ready.message());
 }
 
-Status Oracle::Post(const json& message, std::span<const int> fds) {
-  if (message.at("op") == "load") reference_ = message.at("path");
-  const Status posted = process_->Post(message, fds);
-  return posted.ok() ? posted : Status(posted.code(), "the oracle ended: " + posted.message());
+Status Oracle::Post(const to_oracle::Request& request, std::span<const int> fds) {
+  if (const auto* load = std::get_if<to_oracle::Load>(&request)) reference_ = load->path;
+  return Send(*process_, ToJson(request), fds);
 }
 
-Result<worker::Process::Reply> Oracle::Await(const std::string& op,
+Result<worker::Process::Reply> Oracle::Await(std::string_view op,
                                              std::optional<double> timeout_seconds) {
   auto reply = timeout_seconds ? Receive(op, *timeout_seconds) : Receive("", timeout_seconds_);
   if (reply.ok()) Book(&seconds_, op, reply->ok);
   return reply;
 }
 
-Result<Oracle::Answers> Oracle::AskAll(const std::vector<json>& requests) {
-  DAVINCI_RETURN_IF_ERROR(Post({{"op", "several"}, {"requests", requests}}));
+Result<Oracle::Answers> Oracle::AskAll(const std::vector<to_oracle::Request>& requests) {
+  DAVINCI_RETURN_IF_ERROR(Send(*process_, to_oracle::ToJson(requests), {}));
   DAVINCI_ASSIGN_OR_RETURN(auto reply, Receive("", timeout_seconds_));
   Answers answers;
   for (json& answer : reply.ok.at("answers")) {
     if (answers.ok.size() == requests.size()) break;
-    Book(&seconds_, requests[answers.ok.size()].at("op").get<std::string>(), answer);
+    Book(&seconds_, OpOf(requests[answers.ok.size()]), answer);
     answers.ok.push_back(std::move(answer));
   }
   if (const auto error = reply.ok.find("error"); error != reply.ok.end())
@@ -102,9 +106,10 @@ Result<Oracle::Answers> Oracle::AskAll(const std::vector<json>& requests) {
   return answers;
 }
 
-Result<worker::Process::Reply> Oracle::Ask(const json& message, std::span<const int> fds) {
-  DAVINCI_RETURN_IF_ERROR(Post(message, fds));
-  return Await(message.at("op").get<std::string>());
+Result<worker::Process::Reply> Oracle::Ask(const to_oracle::Request& request,
+                                           std::span<const int> fds) {
+  DAVINCI_RETURN_IF_ERROR(Post(request, fds));
+  return Await(OpOf(request));
 }
 
 Result<worker::Process::Reply> Oracle::Receive(std::string_view op, double timeout_seconds) {

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "davinci/base/status.h"
+#include "davinci/judge/roles/oracle_requests.h"
 #include "davinci/worker/process.h"
 
 namespace davinci::judge {
@@ -27,18 +28,19 @@ class Oracle {
 
   Status AwaitReady(double timeout_seconds);
   // One request; failures of the reference are kInvalidArgument with file and line.
-  Result<worker::Process::Reply> Ask(const nlohmann::json& message, std::span<const int> fds = {});
+  Result<worker::Process::Reply> Ask(const to_oracle::Request& request,
+                                     std::span<const int> fds = {});
   // Several requests in one message, none with descriptors, done one after the other: the answers
   // up to the first that failed, and how it failed.
   struct Answers {
     std::vector<nlohmann::json> ok;
     Status failure;
   };
-  Result<Answers> AskAll(const std::vector<nlohmann::json>& requests);
-  // The halves of Ask(), for overlapping it with other processes; `op` names what was asked. All of
+  Result<Answers> AskAll(const std::vector<to_oracle::Request>& requests);
+  // The halves of Ask(), for overlapping it with other processes; `op` is the request's kOp. All of
   // it may take `timeout_seconds`, or what set_timeout() says.
-  Status Post(const nlohmann::json& message, std::span<const int> fds = {});
-  Result<worker::Process::Reply> Await(const std::string& op,
+  Status Post(const to_oracle::Request& request, std::span<const int> fds = {});
+  Result<worker::Process::Reply> Await(std::string_view op,
                                        std::optional<double> timeout_seconds = std::nullopt);
 
   worker::Process& process() { return *process_; }

@@ -31,7 +31,9 @@ struct Played {
         std::make_shared<worker::ForkedProcess>(std::move(pair->first), UniqueFd(status_ends[0]),
                                                 UniqueFd(output_ends[0])),
         "cuda");
-    EXPECT_TRUE(oracle->Post({{"op", "load"}, {"path", "tasks/slow.py"}}).ok());
+    to_oracle::Load load;
+    load.path = "tasks/slow.py";
+    EXPECT_TRUE(oracle->Post(load).ok());
   }
   ~Played() {
     Die();
@@ -84,22 +86,23 @@ TEST(Oracle, AKernelThatAssertsEndsTheProcessButNotTheJudgement) {
   EXPECT_FALSE(played.oracle->asserted());
   const nlohmann::json error = {{"kind", "device_assert"}, {"message", "x.py: CUDA error"}};
   EXPECT_TRUE(played.peer.Send({{"error", error}}).ok());
-  EXPECT_EQ(played.oracle->Ask({{"op", "prepare"}}).status().code(), StatusCode::kUnavailable);
+  EXPECT_EQ(played.oracle->Ask(to_oracle::Prepare{}).status().code(), StatusCode::kUnavailable);
   EXPECT_TRUE(played.oracle->asserted());
 }
 
 TEST(Oracle, AReferenceThatRaisesIsToldWhatWouldHelp) {
-  const auto told = [](const char* op, const char* message) {
+  const auto told = [](const to_oracle::Request& request, const char* message) {
     Played played;
-    const nlohmann::json error = {{"kind", "reference_error"}, {"op", op}, {"message", message}};
+    const nlohmann::json error = {
+        {"kind", "reference_error"}, {"op", OpOf(request)}, {"message", message}};
     EXPECT_TRUE(played.peer.Send({{"error", error}}).ok());
-    return played.oracle->Ask({{"op", op}}).status().message();
+    return played.oracle->Ask(request).status().message();
   };
-  EXPECT_THAT(told("describe", "x.py:7: ValueError: no"),
-              HasSubstr("no; the reference has to run"));
-  EXPECT_THAT(told("describe", "x.py:7: RuntimeError: DefaultCPUAllocator: can't allocate memory"),
+  const to_oracle::Describe describe;
+  EXPECT_THAT(told(describe, "x.py:7: ValueError: no"), HasSubstr("no; the reference has to run"));
+  EXPECT_THAT(told(describe, "x.py:7: RuntimeError: DefaultCPUAllocator: can't allocate memory"),
               HasSubstr("memory; use smaller sizes ([sizes.cuda] in tasks/slow.toml)"));
-  EXPECT_EQ(told("prepare", "x.py:7: TypeError: no"), "x.py:7: TypeError: no");
+  EXPECT_EQ(told(to_oracle::Prepare{}, "x.py:7: TypeError: no"), "x.py:7: TypeError: no");
 }
 
 }  // namespace

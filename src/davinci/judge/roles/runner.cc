@@ -10,8 +10,6 @@
 
 namespace davinci::judge {
 
-using nlohmann::json;
-
 Runner::Runner(std::shared_ptr<worker::Process> process, worker::BuildHandler build)
     : link_(std::move(process), std::move(build)) {}
 
@@ -24,7 +22,7 @@ std::optional<Failure> Runner::StartCalls() {
 }
 
 bool Runner::Forget(double timeout_seconds) {
-  const Answer answer = AskFrozen({{"op", "forget"}}, timeout_seconds);
+  const Answer answer = AskFrozen(to_runner::Forget{}, timeout_seconds);
   reader_.Forget();
   link_.compiles().Forget();
   if (frozen_) (void)process().Thaw();
@@ -37,14 +35,15 @@ CallResult Runner::Call(const CallOptions& options) {
   return RunCall(link_, reader_, cpu_when_frozen_ns_, options);
 }
 
-Answer Runner::AskFrozen(const json& message, double timeout_seconds, std::span<const int> fds) {
-  BeginFrozen(message, fds);
+Answer Runner::AskFrozen(const to_runner::Request& request, double timeout_seconds,
+                         std::span<const int> fds) {
+  BeginFrozen(request, fds);
   return FinishFrozen(timeout_seconds);
 }
 
-void Runner::BeginFrozen(const json& message, std::span<const int> fds) {
-  armed_ = message.at("op") == "arm";
-  const std::string frame = worker::EncodeFrame(message);
+void Runner::BeginFrozen(const to_runner::Request& request, std::span<const int> fds) {
+  armed_ = OpOf(request) == to_runner::Arm::kOp;
+  const std::string frame = worker::EncodeFrame(ToJson(request));
   // A stopped process reads nothing, so that a longer message would wait for it.
   const bool at_once = frame.size() <= kSentAtOnceBytes;
   if (at_once) link_.Send(frame, fds);
@@ -73,10 +72,10 @@ Answer Runner::FinishFrozen(double timeout_seconds) {
   return answer;
 }
 
-Answer AskNow(Runner& runner, const json& message, double timeout_seconds, Outcome stage,
-              std::span<const int> fds) {
-  return runner.frozen() ? runner.AskFrozen(message, timeout_seconds, fds)
-                         : runner.link().Ask(message, timeout_seconds, stage, fds);
+Answer AskNow(Runner& runner, const to_runner::Request& request, double timeout_seconds,
+              Outcome stage, std::span<const int> fds) {
+  return runner.frozen() ? runner.AskFrozen(request, timeout_seconds, fds)
+                         : runner.link().Ask(request, timeout_seconds, stage, fds);
 }
 
 }  // namespace davinci::judge

@@ -8,7 +8,6 @@
 
 #include <cstdint>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <span>
 
@@ -16,6 +15,7 @@
 #include "davinci/judge/roles/done_reader.h"
 #include "davinci/judge/roles/failure.h"
 #include "davinci/judge/roles/runner_link.h"
+#include "davinci/judge/roles/runner_requests.h"
 #include "davinci/worker/process.h"
 
 namespace davinci::judge {
@@ -29,20 +29,20 @@ class Runner {
 
   // Freezes the process for the first time.
   std::optional<Failure> StartCalls();
-  // One forward, after {"op":"arm", …} prepared it off the clock, before its inputs existed. The
-  // process is frozen before and after.
+  // One forward, after a to_runner::Arm (or ArmWindow) prepared it off the clock, before its inputs
+  // existed. The process is frozen before and after.
   CallResult Call(const CallOptions& options);
   // An ordinary request between calls: thaws, asks, freezes again.
   // BeginFrozen() and FinishFrozen() are its halves, for overlapping two runners.
-  void BeginFrozen(const nlohmann::json& message, std::span<const int> fds = {});
+  void BeginFrozen(const to_runner::Request& request, std::span<const int> fds = {});
   Answer FinishFrozen(double timeout_seconds);
-  Answer AskFrozen(const nlohmann::json& message, double timeout_seconds,
+  Answer AskFrozen(const to_runner::Request& request, double timeout_seconds,
                    std::span<const int> fds = {});
   // Between two modules: the process forgets the last one and runs freely again. False when
   // something of it is left, or the process did not answer; then it must not be used again.
   bool Forget(double timeout_seconds);
   bool frozen() const { return frozen_; }
-  // An {"op":"arm"} was answered and no Call() followed: the process reads nothing but GO.
+  // Arming was answered and no Call() followed: the process reads nothing but GO.
   bool armed() const { return armed_; }
 
  private:
@@ -57,7 +57,7 @@ class Runner {
 };
 
 // Asks whether the process is frozen or not. `stage`: of RunnerLink::Ask().
-Answer AskNow(Runner& runner, const nlohmann::json& message, double timeout_seconds, Outcome stage,
-              std::span<const int> fds = {});
+Answer AskNow(Runner& runner, const to_runner::Request& request, double timeout_seconds,
+              Outcome stage, std::span<const int> fds = {});
 
 }  // namespace davinci::judge

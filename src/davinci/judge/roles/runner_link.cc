@@ -25,8 +25,8 @@ std::optional<Failure> RunnerLink::AwaitReady(double timeout_seconds) {
   return std::nullopt;
 }
 
-void RunnerLink::Post(const json& message, std::span<const int> fds) {
-  Send(worker::EncodeFrame(message), fds);
+void RunnerLink::Post(const to_runner::Request& request, std::span<const int> fds) {
+  Send(worker::EncodeFrame(ToJson(request)), fds);
 }
 
 void RunnerLink::Send(std::string_view frame, std::span<const int> fds) {
@@ -58,9 +58,9 @@ Answer RunnerLink::Await(double timeout_seconds, Outcome stage) {
   return answer;
 }
 
-Answer RunnerLink::Ask(const json& message, double timeout_seconds, Outcome stage,
+Answer RunnerLink::Ask(const to_runner::Request& request, double timeout_seconds, Outcome stage,
                        std::span<const int> fds) {
-  Post(message, fds);
+  Post(request, fds);
   return Await(timeout_seconds, stage);
 }
 

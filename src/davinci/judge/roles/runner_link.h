@@ -15,6 +15,7 @@
 #include "davinci/base/unique_fd.h"
 #include "davinci/judge/roles/compile_requests.h"
 #include "davinci/judge/roles/failure.h"
+#include "davinci/judge/roles/runner_requests.h"
 #include "davinci/worker/process.h"
 
 namespace davinci::judge {
@@ -43,10 +44,10 @@ class RunnerLink {
 
   // `stage` is the outcome when the process dies: kLoadError while loading, kRuntimeError while
   // running.
-  Answer Ask(const nlohmann::json& message, double timeout_seconds, Outcome stage,
+  Answer Ask(const to_runner::Request& request, double timeout_seconds, Outcome stage,
              std::span<const int> fds = {});
   // The halves of Ask(). A message that could not be sent shows in what is awaited.
-  void Post(const nlohmann::json& message, std::span<const int> fds = {});
+  void Post(const to_runner::Request& request, std::span<const int> fds = {});
   void Send(std::string_view frame, std::span<const int> fds = {});
   Answer Await(double timeout_seconds, Outcome stage);
 

@@ -138,7 +138,7 @@ void RunnerPool::Prepare(const std::stop_token& stop) {
       prepared = std::move(*prewarmed);
       made = !prepared.runner->link().AwaitReady(kReadyTimeoutSeconds) &&
              !prepared.runner->link()
-                  .Ask({{"op", "warm"}}, kReadyTimeoutSeconds, Outcome::kLoadError)
+                  .Ask(to_runner::Warm{}, kReadyTimeoutSeconds, Outcome::kLoadError)
                   .failure;
     }
     MutexLock lock(mutex_);

@@ -70,7 +70,9 @@ TEST(Runner, ReadsALongMessageThoughItWasStopped) {
   Runner runner(child.process(), nullptr);
   ASSERT_FALSE(runner.StartCalls());
   for (const size_t size : {size_t{10}, kLong}) {
-    const auto answer = runner.AskFrozen({{"op", std::string(size, 'x')}}, 20);
+    to_runner::Construct request;
+    request.init = std::string(size, 'x');
+    const auto answer = runner.AskFrozen(request, 20);
     EXPECT_FALSE(answer.failure) << size << ": " << answer.failure->message;
   }
 }

@@ -17,7 +17,7 @@ bool Session::Strip() {
   oracle->set_timeout(kLetGoSeconds);
   // The baseline first: what it has mapped is the oracle's.
   if (!baseline.runner->Forget(kLetGoSeconds)) return false;
-  const auto forgot = oracle->Ask({{"op", "forget"}});
+  const auto forgot = oracle->Ask(to_oracle::Forget{});
   if (!forgot.ok() || !forgot->ok.value("clean", false)) return false;
   oracle->Rest();
   memory.clear();

@@ -90,7 +90,7 @@ void SessionPool::TakeBack(Returned returned) {
   if (session && !returned.only_strip) {
     // The candidate's arenas and outputs are let go before the next evaluation.
     session->oracle->set_timeout(Session::kLetGoSeconds);
-    if (session->oracle->Ask({{"op", "rest"}}).ok()) {
+    if (session->oracle->Ask(to_oracle::Rest{}).ok()) {
       session->oracle->Rest();
       session->baseline.outside_cpu_ns.clear();
       session->resting_since = MonotonicSeconds();

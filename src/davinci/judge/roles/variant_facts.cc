@@ -9,8 +9,9 @@ namespace davinci::judge {
 using nlohmann::json;
 
 Result<VariantFacts> Describe(Oracle& oracle, int variant, uint64_t seed, double timeout_seconds) {
-  DAVINCI_RETURN_IF_ERROR(oracle.Post({{"op", "describe"}, {"variant", variant}, {"seed", seed}}));
-  DAVINCI_ASSIGN_OR_RETURN(const auto reply, oracle.Await("describe", timeout_seconds));
+  DAVINCI_RETURN_IF_ERROR(oracle.Post(to_oracle::Describe{variant, seed}));
+  DAVINCI_ASSIGN_OR_RETURN(const auto reply,
+                           oracle.Await(to_oracle::Describe::kOp, timeout_seconds));
   const json& d = reply.ok;
   VariantFacts facts;
   facts.raw = d;

@@ -35,7 +35,7 @@ constexpr double kLongestWaitForQuiet = 20;
 
 // Seconds of a small kernel's turn on the device, in the middle of several.
 Result<double> DeviceTurn(Trial& trial) {
-  DAVINCI_ASSIGN_OR_RETURN(const auto taken, trial.session->oracle->Ask({{"op", "turn"}}));
+  DAVINCI_ASSIGN_OR_RETURN(const auto taken, trial.session->oracle->Ask(to_oracle::Turn{}));
   return taken.ok.at("turn_seconds").get<double>();
 }
 

@@ -27,20 +27,22 @@ Result<CallResult> CallWindow(Trial& trial, Timed* timed, const WindowKind& kind
   options.is_empty = kind.empty;
   Status posted;
   options.on_thawed = [&] {
-    posted = trial.session->oracle->Post({{"op", "release"}, {"seconds", kind.hold_seconds}});
+    posted = trial.session->oracle->Post(to_oracle::Release{kind.hold_seconds});
   };
   const Spent spent(&trial.timing.by_purpose["call"]);
   CallResult call = timed->runner->Call(options);
   DAVINCI_RETURN_IF_ERROR(posted);
   if (call.start_ns == 0) return call;  // it was never let go
-  DAVINCI_ASSIGN_OR_RETURN(const auto released, trial.session->oracle->Await("release"));
+  DAVINCI_ASSIGN_OR_RETURN(const auto released,
+                           trial.session->oracle->Await(to_oracle::Release::kOp));
   timed->outside_cpu_ns.push_back(call.outside_cpu_ns);
   call.held_ns = released.ok.at("at_ns").get<int64_t>() - call.start_ns;
   call.window_ns = std::max<int64_t>(1, call.wall_ns - call.held_ns);
   return call;
 }
 
-json ArmWindow(Trial& trial, Timed* timed, const WindowKind& kind, const json& args) {
+to_runner::ArmWindow ArmWindow(Trial& trial, Timed* timed, const WindowKind& kind,
+                               const std::vector<std::string>& args) {
   const VariantFacts& facts = trial.session->facts[0].value();
   std::vector<int64_t>& shifts = trial.windows.shifts[static_cast<int>(timed->side)];
   if (!kind.empty) {
@@ -55,23 +57,25 @@ json ArmWindow(Trial& trial, Timed* timed, const WindowKind& kind, const json& a
     // Only MeasureFirstCall() makes more calls than there are slots, all on the same inputs.
     shifts.resize(static_cast<size_t>(kind.calls), shifts.back());
     trial.inputs.shift[static_cast<int>(timed->side)] = shifts.back();
-    if (timed->side == Side::kCandidate) trial.inputs.last_args = args.back().get<std::string>();
+    if (timed->side == Side::kCandidate) trial.inputs.last_args = args.back();
   }
-  return {{"op", "arm"},
-          {"window",
-           {{"calls", kind.calls},
-            {"shifts", kind.empty ? json::array() : json(shifts)},
-            {"args", kind.empty ? json::array() : args},
-            {"flush", kind.flush},
-            {"idle", kind.idle},
-            {"seeded", facts.reseed_calls},
-            {"empty", kind.empty}}}};
+  to_runner::ArmWindow window = {.calls = kind.calls,
+                                 .flush = kind.flush,
+                                 .idle = kind.idle,
+                                 .seeded = facts.reseed_calls,
+                                 .empty = kind.empty};
+  if (!kind.empty) {
+    window.shifts = shifts;
+    window.args = args;
+  }
+  return window;
 }
 
 }  // namespace
 
 void BeginWindow(Trial& trial, Timed* timed, const WindowKind& kind, const json& drawn) {
-  timed->runner->BeginFrozen(ArmWindow(trial, timed, kind, drawn.at("args")));
+  timed->runner->BeginFrozen(
+      ArmWindow(trial, timed, kind, drawn.at("args").get<std::vector<std::string>>()));
 }
 
 Result<CallResult> FinishWindow(Trial& trial, Timed* timed, const WindowKind& kind,
@@ -84,13 +88,11 @@ Result<CallResult> FinishWindow(Trial& trial, Timed* timed, const WindowKind& ki
   call.failure = armed.failure;
   if (call.failure) return call;
   const int side = static_cast<int>(timed->side);
-  std::vector<json> requests;
+  std::vector<to_oracle::Request> requests;
   if (!kind.empty)
-    requests.push_back({{"op", "publish_several"},
-                        {"name", timed->name},
-                        {"shifts", trial.windows.shifts[side]},
-                        {"cool", !kind.flush}});
-  requests.push_back({{"op", "hold"}});
+    requests.emplace_back(
+        to_oracle::PublishSeveral{timed->name, trial.windows.shifts[side], !kind.flush});
+  requests.emplace_back(to_oracle::Hold{});
   const auto published = [&] {
     const Spent spent(&trial.timing.by_purpose["publish"]);
     return trial.session->oracle->AskAll(requests);
@@ -137,12 +139,9 @@ Result<bool> LookAtWindow(Trial& trial, Timed* timed, const WindowKind& kind, Ca
     for (const json& output : layout) all.push_back(output);
     layouts->push_back(std::move(layout));
   }
-  std::vector<json> requests = {SettleRequest(trial, *timed, all, which)};
+  std::vector<to_oracle::Request> requests = {SettleRequest(trial, *timed, all, which)};
   if (kind.flush)
-    requests.push_back({{"op", "filled"},
-                        {"seed", call->seed},
-                        {"count", kind.calls},
-                        {"secret", trial.secret.Next() >> 1}});
+    requests.emplace_back(to_oracle::Filled{call->seed, kind.calls, trial.secret.Next() >> 1});
   std::vector<json> answers;
   DAVINCI_ASSIGN_OR_RETURN(const bool go_on, AskAfterCall(trial, *timed, requests, call, &answers));
   if (!go_on) return false;
@@ -157,22 +156,19 @@ Result<bool> VerifyWindow(Trial& trial, const TimedPair& pair, const json (&layo
                           bool last_is_ours, bool full_check) {
   const Spent spent(&trial.timing.by_purpose["verify"]);
   const size_t chosen = trial.secret.Below(pair.candidate.returned.size());
-  json calls = json::array();
+  to_oracle::VerifySeveral asked;
   for (size_t i = 0; i < pair.candidate.returned.size(); ++i) {
-    json request = VerifyRequest(trial, layouts[static_cast<int>(Side::kCandidate)][i],
-                                 layouts[static_cast<int>(Side::kBaseline)][i],
-                                 full_check && i == chosen, last_is_ours);
-    if (request.contains("intact"))
-      request["intact"]["shift"] = trial.windows.shifts[static_cast<int>(Side::kCandidate)][i];
-    request["left"]["outputs"]["shift"] =
-        trial.windows.shifts[static_cast<int>(Side::kCandidate)][i];
-    request["left"]["baseline"]["shift"] =
+    to_oracle::Verify request = VerifyRequest(trial, layouts[static_cast<int>(Side::kCandidate)][i],
+                                              layouts[static_cast<int>(Side::kBaseline)][i],
+                                              full_check && i == chosen, last_is_ours);
+    const int64_t shift = trial.windows.shifts[static_cast<int>(Side::kCandidate)][i];
+    if (request.intact) request.intact->shift = shift;
+    request.left.outputs.shift = shift;
+    request.left.baseline.value().shift =
         trial.windows.shifts[static_cast<int>(Side::kBaseline)][i];
-    calls.push_back(std::move(request));
+    asked.calls.push_back(std::move(request));
   }
-  DAVINCI_ASSIGN_OR_RETURN(
-      const auto verified,
-      trial.session->oracle->Ask({{"op", "verify_several"}, {"calls", std::move(calls)}}));
+  DAVINCI_ASSIGN_OR_RETURN(const auto verified, trial.session->oracle->Ask(std::move(asked)));
   if (auto failure = CheckOutside(trial, trial.candidate.timed)) return Verdict(trial, *failure);
   for (const json& found : verified.ok.at("calls")) {
     DAVINCI_ASSIGN_OR_RETURN(const bool right, AcceptTimedCall(trial, found, "task"));

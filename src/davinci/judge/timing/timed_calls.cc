@@ -62,7 +62,7 @@ Result<bool> ArmBoth(Trial& trial, PairUnderWay* pair, const std::string& args) 
   return true;
 }
 
-json VerifyPairRequest(const Trial& trial, const PairUnderWay& pair) {
+to_oracle::Verify VerifyPairRequest(const Trial& trial, const PairUnderWay& pair) {
   // The oracle's samples are of the last runner.
   return VerifyRequest(trial, pair.layouts[static_cast<int>(Side::kCandidate)],
                        pair.layouts[static_cast<int>(Side::kBaseline)], pair.full_check,
@@ -80,7 +80,7 @@ Result<bool> LookOnHost(Trial& trial, PairUnderWay* pair, int turn) {
         PublishRequest(trial.inputs, *pair->order[1], trial.session->facts[0].value())));
   const auto failure =
       LocateOutputs(trial, *pair->order[turn], &pair->call(turn), 0, &pair->layout(turn));
-  if (!last) DAVINCI_RETURN_IF_ERROR(oracle.Await("publish").status());
+  if (!last) DAVINCI_RETURN_IF_ERROR(oracle.Await(to_oracle::Publish::kOp).status());
   if (failure) return FailInPair(trial, *pair->order[turn], *failure);
   if (!last) return true;
   DAVINCI_ASSIGN_OR_RETURN(auto verified, oracle.Ask(VerifyPairRequest(trial, *pair)));
@@ -96,15 +96,15 @@ Result<bool> LookOnDevice(Trial& trial, PairUnderWay* pair, int turn) {
     return FailInPair(trial, timed, *failure);
   // One message: the first look at what has just been returned, and either the inputs for the other
   // or the comparison, with which the next pair's inputs are drawn.
-  std::vector<json> requests = {
+  std::vector<to_oracle::Request> requests = {
       SettleRequest(trial, timed, layout, NotLent(call.outputs, trial.session->facts[0].value()))};
   if (turn == 0) {
     requests.push_back(
         PublishRequest(trial.inputs, *pair->order[1], trial.session->facts[0].value()));
   } else {
     requests.push_back(VerifyPairRequest(trial, *pair));
-    requests.push_back(
-        PrepareRequest(trial.inputs.next_distribution, 0, false, trial.secret.Next() >> 1));
+    requests.push_back(to_oracle::Prepare{.seed = trial.secret.Next() >> 1,
+                                          .distribution = trial.inputs.next_distribution});
   }
   std::vector<json> answers;
   DAVINCI_ASSIGN_OR_RETURN(const bool go_on, AskAfterCall(trial, timed, requests, &call, &answers));
@@ -132,8 +132,9 @@ Arming ArmingOf(const Answer& armed) {
           armed.main_cpu_ns, std::max(armed.stopped_ns - armed.others_ns, int64_t{0})};
 }
 
-Result<bool> AskAfterCall(Trial& trial, const Timed& timed, const std::vector<json>& requests,
-                          CallResult* call, std::vector<json>* answers) {
+Result<bool> AskAfterCall(Trial& trial, const Timed& timed,
+                          const std::vector<to_oracle::Request>& requests, CallResult* call,
+                          std::vector<json>* answers) {
   DAVINCI_ASSIGN_OR_RETURN(auto answered, trial.session->oracle->AskAll(requests));
   if (answered.ok.empty()) {
     DAVINCI_ASSIGN_OR_RETURN(const auto failure,

@@ -20,7 +20,7 @@ Arming ArmingOf(const Answer& armed);
 // Asks the oracle what comes after a call of `timed`, of which the first is to settle its outputs;
 // that time is `call`'s. False: no memory lies behind the outputs, and the verdict stands.
 Result<bool> AskAfterCall(Trial& trial, const Timed& timed,
-                          const std::vector<nlohmann::json>& requests, CallResult* call,
+                          const std::vector<to_oracle::Request>& requests, CallResult* call,
                           std::vector<nlohmann::json>* answers);
 // The verdict on a timed call, by what the oracle `found` of it.
 Result<bool> AcceptTimedCall(Trial& trial, const nlohmann::json& found,

@@ -39,11 +39,9 @@ Status MeasureFirstCall(Trial& trial) {
   if (!is_asked || trial.session->buffers.at("count").get<int>() < 2) return Status::Ok();
   WindowKind kind = trial.windows.from_idle;
   kind.calls = trial.windows.from_idle.calls > 1 ? 1 : 2;
-  DAVINCI_ASSIGN_OR_RETURN(
-      const auto drawn,
-      trial.session->oracle->Ask(
-          {{"op", "draw"},
-           {"seeds", std::vector<uint64_t>(static_cast<size_t>(kind.calls), NextSeed(trial))}}));
+  DAVINCI_ASSIGN_OR_RETURN(const auto drawn,
+                           trial.session->oracle->Ask(to_oracle::Draw{std::vector<uint64_t>(
+                               static_cast<size_t>(kind.calls), NextSeed(trial))}));
   trial.inputs.ahead.reset();  // the oracle forgets them
   WindowKind empty = kind;
   empty.empty = true;
@@ -68,13 +66,13 @@ Status MeasureFirstCall(Trial& trial) {
 
 Result<bool> MeasureWindows(Trial& trial, const WindowKind& kind, bool baseline_first,
                             bool full_check, std::vector<TimedPair>* into) {
-  json seeds = json::array();
+  std::vector<uint64_t> seeds;
   for (int i = 0; i < kind.calls; ++i) seeds.push_back(NextSeed(trial));
   trial.inputs.ahead.reset();  // the oracle forgets them
   ++trial.windows.num_pairs;
   const auto asked = [&] {
     const Spent spent(&trial.timing.by_purpose["draw"]);
-    return trial.session->oracle->Ask({{"op", "draw"}, {"seeds", seeds}});
+    return trial.session->oracle->Ask(to_oracle::Draw{seeds});
   }();
   DAVINCI_RETURN_IF_ERROR(asked.status());
   const json& drawn = asked->ok;
@@ -140,7 +138,7 @@ Result<bool> MeasureWindows(Trial& trial, const WindowKind& kind, bool baseline_
 Result<bool> WarmWindows(Trial& trial) {
   PlanWindows(trial);
   DAVINCI_ASSIGN_OR_RETURN(const auto calibrated,
-                           trial.session->oracle->Ask({{"op", "calibrate"}}));
+                           trial.session->oracle->Ask(to_oracle::Calibrate{}));
   trial.windows.between_events_seconds = calibrated.ok.at("between_events_seconds").get<double>();
   DAVINCI_ASSIGN_OR_RETURN(bool go_on,
                            MeasureWindows(trial, trial.windows.full_queue, true, false, nullptr));

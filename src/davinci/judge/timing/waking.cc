@@ -29,7 +29,7 @@ Status MeasureWaking(Trial& trial) {
   std::vector<double> wall[2];
   for (const bool with : {false, true}) {
     for (int i = 0; i <= kRequests; ++i) {
-      const Answer answer = baseline.AskFrozen({{"op", "sleepers"}, {"count", with ? more : 0}},
+      const Answer answer = baseline.AskFrozen(to_runner::Sleepers{with ? more : 0},
                                                trial.protocol.load_timeout_seconds);
       if (answer.failure) return Internal(answer.failure->message);
       if (i == 0) continue;  // starts or ends them
@@ -39,7 +39,7 @@ Status MeasureWaking(Trial& trial) {
     }
   }
   const Answer ended =
-      baseline.AskFrozen({{"op", "sleepers"}, {"count", 0}}, trial.protocol.load_timeout_seconds);
+      baseline.AskFrozen(to_runner::Sleepers{0}, trial.protocol.load_timeout_seconds);
   if (ended.failure) return Internal(ended.failure->message);
   const auto cost = [](const std::vector<double>(&seconds)[2]) {
     return std::max(0.0, stats::Percentile(seconds[1], 0.25) - stats::Percentile(seconds[0], 0.25) +

@@ -22,12 +22,11 @@ constexpr int64_t kBytesAhead = int64_t{2} << 30;
 
 Status BindBuffers(Trial& trial) {
   if (trial.session->buffers.is_null()) {
-    DAVINCI_ASSIGN_OR_RETURN(
-        auto made, trial.session->oracle->Ask({{"op", "buffers"}, {"count", kMostCalls}}));
+    DAVINCI_ASSIGN_OR_RETURN(auto made,
+                             trial.session->oracle->Ask(to_oracle::MakeBuffers{kMostCalls}));
     trial.session->buffers = made.ok;
   }
-  json bind = trial.session->buffers;
-  bind["op"] = "buffers";
+  const to_runner::Request bind = to_runner::MapBuffers{trial.session->buffers};
   for (Timed* timed : {&trial.session->baseline, &trial.candidate.timed}) {
     if (timed->has_buffers) continue;
     const Answer bound = timed->runner->AskFrozen(bind, trial.protocol.load_timeout_seconds);
@@ -45,12 +44,8 @@ Status DrawAhead(Trial& trial) {
   const int64_t room = kBytesAhead / std::max<int64_t>(facts.slot_bytes, 1);
   const int count = static_cast<int>(std::min<int64_t>(most, room));
   if (count < trial.protocol.window_calls) return Status::Ok();
-  json seeds = json::array();
-  for (int i = 0; i < count; ++i) {
-    trial.windows.ahead.push_back(trial.secret.Next() >> 1);
-    seeds.push_back(trial.windows.ahead.back());
-  }
-  return trial.session->oracle->Ask({{"op", "draw_ahead"}, {"seeds", seeds}}).status();
+  for (int i = 0; i < count; ++i) trial.windows.ahead.push_back(trial.secret.Next() >> 1);
+  return trial.session->oracle->Ask(to_oracle::DrawAhead{trial.windows.ahead}).status();
 }
 
 }  // namespace

@@ -32,8 +32,7 @@ Status FitOutputs(Trial& trial, const VariantFacts& facts) {
     return Status::Ok();
   DAVINCI_ASSIGN_OR_RETURN(trial.session->arena, OutputArena::Create(facts.outputs));
   const int fds[] = {trial.session->arena.fd()};
-  return trial.session->oracle
-      ->Ask({{"op", "outputs"}, {"bytes", trial.session->arena.num_bytes()}}, fds)
+  return trial.session->oracle->Ask(to_oracle::MapOutputs{trial.session->arena.num_bytes()}, fds)
       .status();
 }
 
@@ -47,21 +46,19 @@ void KeepHandover(Candidate* candidate, int variant, const json& answer, size_t 
   candidate->handovers[variant] = readable ? *pairs : json();
 }
 
-// Marks those tensors of a state message that the reference does not read; false: there are none.
-Result<bool> MarkUnread(Trial& trial, int variant, json* message) {
+// Marks those tensors of the weights that the reference does not read; false: there are none.
+Result<bool> MarkUnread(Trial& trial, int variant, to_runner::TakeState* state) {
   DAVINCI_RETURN_IF_ERROR(ShareDevice(trial));
-  DAVINCI_ASSIGN_OR_RETURN(
-      const auto answer,
-      trial.session->oracle->Ask(
-          {{"op", "unread"}, {"variant", variant}, {"seed", trial.secret.Next() >> 1}}));
+  DAVINCI_ASSIGN_OR_RETURN(const auto answer, trial.session->oracle->Ask(to_oracle::Unread{
+                                                  variant, trial.secret.Next() >> 1}));
   bool found = false;
-  for (json& tensor : message->at("tensors")) {
+  for (json& tensor : state->exported.at("tensors")) {
     const bool unread =
         std::ranges::find(answer.ok.at("names"), tensor.at("name")) != answer.ok.at("names").end();
     if (unread) tensor["optional"] = true;
     found |= unread;
   }
-  (*message)["again"] = found;
+  state->again = found;
   return found;
 }
 
@@ -81,41 +78,36 @@ Result<std::optional<Failure>> BindVariant(Trial& trial, Timed* timed, int varia
   using Maybe = std::optional<Failure>;
   DAVINCI_ASSIGN_OR_RETURN(const VariantFacts* facts, FactsOf(trial, variant));
   DAVINCI_RETURN_IF_ERROR(FitOutputs(trial, *facts));
-  auto ask = [&](const json& message, std::span<const int> fds = {}) {
-    return AskNow(*timed->runner, message, trial.protocol.load_timeout_seconds, Outcome::kLoadError,
+  auto ask = [&](const to_runner::Request& request, std::span<const int> fds = {}) {
+    return AskNow(*timed->runner, request, trial.protocol.load_timeout_seconds, Outcome::kLoadError,
                   fds);
   };
-  json construct = {{"op", "construct"},
-                    {"variant", variant},
-                    {"init", facts->init},
-                    {"seed", trial.session->init_seed},
-                    {"mode", facts->mode}};
+  to_runner::Construct construct = {.variant = variant,
+                                    .init = facts->init,
+                                    .seed = trial.session->init_seed,
+                                    .mode = facts->mode};
   // Where a process's tensors lie decides some per cent of its calls: another place in each.
   if (trial.job.target == Target::kCpu)
-    construct["padding"] = trial.secret.Below(kMostPadding) / 64 * 64;
-  if (trial.protocol.published)
-    construct["cast"] = config::PrecisionName(trial.task.config.precision);
+    construct.padding = trial.secret.Below(kMostPadding) / 64 * 64;
+  if (trial.protocol.published) construct.cast = trial.task.config.precision;
   if (timed == &trial.session->baseline && IsCompiled(trial.job.baseline))
-    construct["compile"] = trial.job.baseline == "compile"
-                               ? "default"
-                               : trial.job.baseline.substr(sizeof "compile-" - 1);
+    construct.compile = trial.job.baseline == "compile"
+                            ? "default"
+                            : trial.job.baseline.substr(sizeof "compile-" - 1);
   if (Answer built = ask(construct); built.failure) return Maybe(built.failure);
 
   // A module without state (functional tasks) has nothing to copy.
   const auto& state = facts->raw.at("state");
   if (!state.empty()) {
-    DAVINCI_ASSIGN_OR_RETURN(auto exported,
-                             trial.session->oracle->Ask({{"op", "state"}, {"variant", variant}}));
-    json message = exported.ok;
-    message["op"] = "state";
-    message["variant"] = variant;
+    DAVINCI_ASSIGN_OR_RETURN(auto exported, trial.session->oracle->Ask(to_oracle::State{variant}));
+    to_runner::TakeState take = {.variant = variant, .exported = std::move(exported.ok)};
     std::vector<int> fds;
     for (const UniqueFd& fd : exported.fds) fds.push_back(fd.get());
-    Answer copied = ask(message, fds);
+    Answer copied = ask(take, fds);
     if (timed == &trial.candidate.timed && !copied.failure &&
         TextIn(copied.ok, "matched") == "reseeded") {
-      DAVINCI_ASSIGN_OR_RETURN(const bool fewer, MarkUnread(trial, variant, &message));
-      if (fewer) copied = ask(message, fds);
+      DAVINCI_ASSIGN_OR_RETURN(const bool fewer, MarkUnread(trial, variant, &take));
+      if (fewer) copied = ask(take, fds);
     }
     if (copied.failure) return Maybe(copied.failure);
     const std::string matched = TextIn(copied.ok, "matched");
@@ -131,7 +123,7 @@ Result<std::optional<Failure>> BindVariant(Trial& trial, Timed* timed, int varia
       if (variant == 0) {
         trial.report.evaluation.AddLabel(Label::kWeightsReseeded);
         trial.session->spoilt = true;
-        DAVINCI_RETURN_IF_ERROR(trial.session->oracle->Ask({{"op", "unrandomise"}}).status());
+        DAVINCI_RETURN_IF_ERROR(trial.session->oracle->Ask(to_oracle::Unrandomise{}).status());
         DAVINCI_RETURN_IF_ERROR(BindVariant(trial, &trial.session->baseline, 0).status());
       }
     } else if (timed == &trial.candidate.timed) {
@@ -139,20 +131,16 @@ Result<std::optional<Failure>> BindVariant(Trial& trial, Timed* timed, int varia
     }
   }
 
-  DAVINCI_ASSIGN_OR_RETURN(auto arena,
-                           trial.session->oracle->Ask({{"op", "arena"},
-                                                       {"name", timed->name},
-                                                       {"slot_bytes", facts->slot_bytes},
-                                                       {"slots", facts->num_slots}}));
-  json bind = {{"op", "bind"},
-               {"variant", variant},
-               {"inputs", facts->inputs},
-               {"contiguous", json::array()},
-               {"kept", facts->raw.value("kept", json::array())},
-               {"bytes", arena.ok.at("bytes")}};
+  DAVINCI_ASSIGN_OR_RETURN(auto arena, trial.session->oracle->Ask(to_oracle::MakeArena{
+                                           timed->name, facts->slot_bytes, facts->num_slots}));
+  to_runner::Bind bind = {.variant = variant,
+                          .inputs = facts->inputs,
+                          .kept = facts->raw.value("kept", std::vector<std::string>()),
+                          .bytes = arena.ok.at("bytes").get<int64_t>()};
   for (const OutputTensor& output : facts->outputs)
-    bind["contiguous"].push_back(IsContiguous(output) ? json(NumElements(output)) : json());
-  if (arena.ok.contains("handle")) bind["handle"] = arena.ok["handle"];
+    bind.contiguous.push_back(IsContiguous(output) ? std::optional(NumElements(output))
+                                                   : std::nullopt);
+  if (arena.ok.contains("handle")) bind.handle = arena.ok["handle"];
   std::vector<int> fds;
   for (const UniqueFd& fd : arena.fds) fds.push_back(fd.get());
   if (Answer bound = ask(bind, fds); bound.failure) return Maybe(bound.failure);

@@ -18,10 +18,10 @@ using nlohmann::json;
 constexpr double kLockTimeoutSeconds = 10;
 constexpr double kForgetTimeoutSeconds = 10;
 
-// Without a device.
-json CompileOnlyOptions(const Trial& trial) {
-  return {{"arch", trial.job.compile_only_arch},
-          {"seconds", trial.protocol.interpreter_budget_seconds}};
+std::optional<to_runner::CompileOnlyOptions> OptionsWithoutDevice(const Trial& trial) {
+  if (!trial.job.compile_only) return std::nullopt;
+  return to_runner::CompileOnlyOptions{trial.job.compile_only_arch,
+                                       trial.protocol.interpreter_budget_seconds};
 }
 
 }  // namespace
@@ -83,15 +83,13 @@ Status StartCandidate(Trial& trial) {
 }
 
 void PostCandidate(Trial& trial) {
-  json load = {{"op", "load"},
-               {"path", trial.candidate.home.source_path().string()},
-               {"entry", trial.task.candidate_entry},
-               {"function", trial.task.candidate_function},
-               {"module", "candidate"},
-               {"imports", ToJson(trial.candidate.imports)},
-               {"compile_only", trial.job.compile_only ? CompileOnlyOptions(trial) : json()}};
-  if (SharesProcess(trial)) load["shared"] = true;
-  trial.candidate.timed.runner->link().Post(load);
+  trial.candidate.timed.runner->link().Post(
+      to_runner::LoadCandidate{.path = trial.candidate.home.source_path().string(),
+                               .entry = trial.task.candidate_entry,
+                               .function = trial.task.candidate_function,
+                               .imports = trial.candidate.imports,
+                               .compile_only = OptionsWithoutDevice(trial),
+                               .shared = SharesProcess(trial)});
 }
 
 const Answer& AwaitCandidate(Trial& trial) {
@@ -125,7 +123,7 @@ Result<bool> LockCandidate(Trial& trial) {
     // outside.
     const int before = runner.process().NumSeccompFilters();
     const Answer locked =
-        AskNow(runner, {{"op", "lock"}}, kLockTimeoutSeconds, Outcome::kRuntimeError);
+        AskNow(runner, to_runner::Lock{}, kLockTimeoutSeconds, Outcome::kRuntimeError);
     if (locked.failure) return Verdict(trial, *locked.failure);
     const int after = runner.process().NumSeccompFilters();
     if (before > 0 && after <= before) {

@@ -27,12 +27,12 @@ std::string ReferenceEntry(const task::Task& task) {
   return task.config.entry.empty() ? "Model" : task.config.entry;
 }
 
-void CompileOnlySpec(const Trial& trial, json* load) {
-  (*load)["call_seconds"] = std::min(kForwardSeconds, CallTimeout(trial));
-  (*load)["compile_only"] = {{"memory", MemoryBytes(trial)},
-                             {"own", trial.job.compile_only_try == 0},
-                             {"most", kMostBytes},
-                             {"to", kShrinkTo[trial.job.compile_only_try]}};
+void CompileOnlySpec(const Trial& trial, to_oracle::Load* load) {
+  load->call_seconds = std::min(kForwardSeconds, CallTimeout(trial));
+  load->compile_only = {.memory = MemoryBytes(trial),
+                        .own = trial.job.compile_only_try == 0,
+                        .most = kMostBytes,
+                        .to = kShrinkTo[trial.job.compile_only_try]};
 }
 
 }  // namespace
@@ -54,16 +54,14 @@ void LoadBaseline(Trial& trial) {
   const config::TaskConfig& c = trial.task.config;
   json globals = c.Globals(TargetName(trial.job.target));
   if (const json* shrunk = ShrunkSizes(trial.session.get())) globals.update(shrunk->at("set"));
-  trial.session->baseline.runner->link().Post({{"op", "load"},
-                                               {"path", trial.task.path},
-                                               {"source", trial.task.source},
-                                               {"entry", ReferenceEntry(trial.task)},
-                                               {"function", c.function},
-                                               {"op_path", c.op},
-                                               {"globals", globals},
-                                               {"imports", ToJson(trial.task.imports)},
-                                               {"module", "davinci_task"},
-                                               {"accelerate", false}});
+  trial.session->baseline.runner->link().Post(
+      to_runner::LoadReference{.path = trial.task.path,
+                               .source = trial.task.source,
+                               .entry = ReferenceEntry(trial.task),
+                               .function = c.function,
+                               .op_path = c.op,
+                               .globals = std::move(globals),
+                               .imports = trial.task.imports});
 }
 
 std::vector<std::filesystem::path> ReferenceFiles(const task::Task& task) {
@@ -73,40 +71,41 @@ std::vector<std::filesystem::path> ReferenceFiles(const task::Task& task) {
   return files;
 }
 
-json ReferenceSpec(Trial& trial) {
+to_oracle::Load ReferenceSpec(Trial& trial) {
   const config::TaskConfig& c = trial.task.config;
-  json load = {{"op", "load"},
-               {"path", trial.task.path},
-               {"source", trial.task.source},
-               {"entry", ReferenceEntry(trial.task)},
-               {"function", c.function},
-               {"globals", c.Globals(TargetName(trial.job.sizes_of.value_or(trial.job.target)))},
-               {"variants", c.variants},
-               {"init_seed", trial.session->init_seed},
-               {"state_seed", trial.session->secret.Next() >> 1},
-               {"randomise", !trial.protocol.published},
-               {"alone", IsAlone(trial)},
-               {"call_seconds", CallTimeout(trial)},
-               {"imports", ToJson(trial.task.imports)},
-               {"precision", config::PrecisionName(c.precision)},
-               {"inplace", c.inplace}};
+  to_oracle::Load load = {
+      .path = trial.task.path,
+      .source = trial.task.source,
+      .entry = ReferenceEntry(trial.task),
+      .function = c.function,
+      .op_path = c.op,
+      .globals = c.Globals(TargetName(trial.job.sizes_of.value_or(trial.job.target))),
+      .variants = c.variants,
+      .init_seed = trial.session->init_seed,
+      .state_seed = trial.session->secret.Next() >> 1,
+      .randomise = !trial.protocol.published,
+      .alone = IsAlone(trial),
+      .call_seconds = CallTimeout(trial),
+      .imports = trial.task.imports,
+      .precision = c.precision,
+      .inplace = c.inplace,
+      .mode = c.mode,
+      .tolerance_multiple = c.tolerance_multiple};
   if (trial.context.facts != nullptr)
     if (const auto found = trial.context.facts->Get("domain", AdmissionKey(trial));
         found.ok() && *found)
-      load["domain_on_host"] = true;
+      load.domain_on_host = true;
   if (trial.job.compile_only) CompileOnlySpec(trial, &load);
-  if (!c.op.empty()) load["op_path"] = c.op;
-  if (c.mode != config::ModuleMode::kAsConstructed) load["mode"] = config::ModuleModeName(c.mode);
-  if (c.tolerance_multiple) load["tolerance_multiple"] = *c.tolerance_multiple;
   if (trial.protocol.published)
-    load["published_tolerance"] = PublishedTolerance(c.precision).value_or(0);
+    load.published_tolerance = PublishedTolerance(c.precision).value_or(0);
   return load;
 }
 
 Status FinishReference(Trial& trial) {
   Runner& baseline = *trial.session->baseline.runner;
-  DAVINCI_ASSIGN_OR_RETURN(auto loaded_reference, trial.session->oracle->Await(
-                                                      "load", trial.protocol.load_timeout_seconds));
+  DAVINCI_ASSIGN_OR_RETURN(
+      auto loaded_reference,
+      trial.session->oracle->Await(to_oracle::Load::kOp, trial.protocol.load_timeout_seconds));
   trial.session->fitted = std::move(loaded_reference.ok);
   if (trial.job.compile_only) LoadBaseline(trial);
   const bool device = trial.job.target == Target::kCuda && !trial.job.compile_only;
@@ -116,7 +115,7 @@ Status FinishReference(Trial& trial) {
   DAVINCI_RETURN_IF_ERROR(ShareDevice(trial));
   DAVINCI_ASSIGN_OR_RETURN(
       auto mutates,
-      trial.session->oracle->Ask({{"op", "mutates"}, {"seed", trial.session->secret.Next() >> 1}}));
+      trial.session->oracle->Ask(to_oracle::Mutates{trial.session->secret.Next() >> 1}));
   trial.session->reference_mutates = mutates.ok.value("mutates", false);
   trial.session->reference_hides_changes = mutates.ok.value("hides", false);
   Answer loaded = baseline.link().Await(trial.protocol.load_timeout_seconds, Outcome::kLoadError);

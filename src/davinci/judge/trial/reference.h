@@ -3,10 +3,10 @@
 
 #include <cstdint>
 #include <filesystem>
-#include <nlohmann/json.hpp>
 #include <vector>
 
 #include "davinci/base/status.h"
+#include "davinci/judge/roles/oracle_requests.h"
 #include "davinci/judge/trial/trial.h"
 #include "davinci/task/task.h"
 
@@ -21,7 +21,7 @@ void LoadBaseline(Trial& trial);
 // What the reference's processes may read beside the system.
 std::vector<std::filesystem::path> ReferenceFiles(const task::Task& task);
 // The oracle's description of the reference: where it is, sizes, mode.
-nlohmann::json ReferenceSpec(Trial& trial);
+to_oracle::Load ReferenceSpec(Trial& trial);
 Status FinishReference(Trial& trial);
 
 }  // namespace davinci::judge

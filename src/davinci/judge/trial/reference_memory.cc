@@ -37,7 +37,7 @@ Status HoldMemoryParts(Trial& trial, int parts) {
     return Status::Ok();
   }
   if (!held.empty())  // what describing the task left behind
-    DAVINCI_RETURN_IF_ERROR(trial.session->oracle->Ask({{"op", "rest"}}).status());
+    DAVINCI_RETURN_IF_ERROR(trial.session->oracle->Ask(to_oracle::Rest{}).status());
   held.clear();
   // Not while holding the device: the holder of the memory may be waiting to be timed.
   trial.device.share.Release();

@@ -33,9 +33,8 @@ std::string AdmissionKey(const Trial& trial) {
 
 Result<json> AskAdmission(Trial& trial, std::optional<double> budget_seconds) {
   DAVINCI_RETURN_IF_ERROR(ShareDevice(trial));
-  json request = {{"op", "admit"}, {"seed", trial.secret.Next() >> 1}};
-  if (budget_seconds) request["budget_seconds"] = *budget_seconds;
-  DAVINCI_ASSIGN_OR_RETURN(auto answer, trial.session->oracle->Ask(request));
+  DAVINCI_ASSIGN_OR_RETURN(auto answer, trial.session->oracle->Ask(to_oracle::Admit{
+                                            trial.secret.Next() >> 1, budget_seconds}));
   if (trial.context.facts != nullptr && answer.ok.contains("tags"))
     (void)trial.context.facts->Put("admission", AdmissionKey(trial), answer.ok);
   return answer.ok;
