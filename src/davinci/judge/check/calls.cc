@@ -41,13 +41,12 @@ Result<json> PrepareInputs(Trial& trial, const std::string& distribution, int va
   return prepared.ok;
 }
 
-to_runner::Arm ArmMessage(Trial& trial, Timed* timed, const VariantFacts& facts,
-                          const std::string& args) {
+to_runner::Arm ArmMessage(DrawnInputs* inputs, SecretStream* secret, const Timed& timed,
+                          const VariantFacts& facts, const std::string& args) {
   // Pointers rotate unpredictably: a slot says nothing about contents.
-  const auto slot =
-      static_cast<int64_t>(trial.secret.Below(static_cast<uint64_t>(facts.num_slots)));
-  trial.inputs.shift[static_cast<int>(timed->side)] = slot * facts.slot_bytes;
-  if (timed->side == Side::kCandidate) trial.inputs.last_args = args;
+  const auto slot = static_cast<int64_t>(secret->Below(static_cast<uint64_t>(facts.num_slots)));
+  inputs->shift[static_cast<int>(timed.side)] = slot * facts.slot_bytes;
+  if (timed.side == Side::kCandidate) inputs->last_args = args;
   return {.args = args, .shift = slot * facts.slot_bytes, .seeded = facts.reseed_calls};
 }
 
@@ -61,7 +60,8 @@ to_oracle::Publish PublishRequest(const DrawnInputs& inputs, const Timed& timed,
 Result<CallResult> CallPublished(Trial& trial, Timed* timed, bool gated) {
   CallOptions options;
   options.timeout_seconds = CallTimeout(trial);
-  if (timed->side == Side::kBaseline && BaselineCompiles(trial))  // at the first call of a shape
+  if (timed->side == Side::kBaseline &&
+      BaselineCompiles(trial.job, *trial.session))  // at the first call of a shape
     options.timeout_seconds =
         std::max(options.timeout_seconds, trial.protocol.baseline_compile_timeout_seconds);
   options.spin_seconds = trial.job.target == Target::kCuda ? kSpinSeconds : 0.0;
@@ -97,7 +97,7 @@ Result<CallResult> CallPublished(Trial& trial, Timed* timed, bool gated) {
 
 Result<CallResult> ArmAndCall(Trial& trial, Timed* timed, int variant, const std::string& args) {
   DAVINCI_ASSIGN_OR_RETURN(const VariantFacts* facts, FactsOf(trial, variant));
-  to_runner::Arm arm = ArmMessage(trial, timed, *facts, args);
+  to_runner::Arm arm = ArmMessage(&trial.inputs, &trial.secret, *timed, *facts, args);
   // Triton compiles at the first call of a shape: while it does, others may be timed.
   const bool gated = timed->side == Side::kCandidate && trial.candidate.gate_variant != variant &&
                      trial.candidate.uses_triton && trial.job.target == Target::kCuda;

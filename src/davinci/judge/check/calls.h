@@ -23,9 +23,9 @@ int64_t Nanoseconds(const nlohmann::json& answer);
 // Draws inputs; `truth` also computes what is right for them.
 Result<nlohmann::json> PrepareInputs(Trial& trial, const std::string& distribution, int variant,
                                      bool truth);
-// Arming for a call on a slot of the arena drawn anew.
-to_runner::Arm ArmMessage(Trial& trial, Timed* timed, const VariantFacts& facts,
-                          const std::string& args);
+// Arming for a call on a slot of the arena drawn anew, which `inputs` note.
+to_runner::Arm ArmMessage(DrawnInputs* inputs, SecretStream* secret, const Timed& timed,
+                          const VariantFacts& facts, const std::string& args);
 // Lets an armed runner see the drawn inputs.
 to_oracle::Publish PublishRequest(const DrawnInputs& inputs, const Timed& timed,
                                   const VariantFacts& facts);

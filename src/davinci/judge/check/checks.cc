@@ -119,7 +119,7 @@ Result<std::optional<Failure>> CheckOne(Trial& trial, const CheckStep& step, int
     json own_layout;
     DAVINCI_ASSIGN_OR_RETURN(auto unreadable, CollectOutputs(trial, &trial.session->baseline, &own,
                                                              variant, &own_layout));
-    if (unreadable) return ReferenceFailure(trial, *unreadable);
+    if (unreadable) return ReferenceFailure(trial.job, *unreadable);
     DAVINCI_ASSIGN_OR_RETURN(
         auto own_compared, trial.session->oracle->Ask(
                                CompareRequest(trial.inputs, trial.session->baseline, own_layout)));

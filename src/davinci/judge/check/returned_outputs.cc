@@ -42,32 +42,32 @@ std::vector<std::pair<uint64_t, uint64_t>> MemoryRanges(const std::vector<Output
 // is, at secret places; who goes on from what it returned before, instead of computing it, is
 // wrong. On cuda the oracle overwrites it (SettleRequest()), and memory of the inputs cannot be
 // exported to it.
-void LookAtMemory(Trial& trial, const std::vector<OutputTensor>& outputs,
-                  const VariantFacts& facts) {
-  const bool on_host = trial.job.target == Target::kCpu;
-  const worker::Process& process = trial.candidate.timed.runner->process();
+void LookAtMemory(Target target, Candidate* candidate, SecretStream* secret,
+                  const std::vector<OutputTensor>& outputs, const VariantFacts& facts) {
+  const bool on_host = target == Target::kCpu;
+  const worker::Process& process = candidate->timed.runner->process();
   const std::vector<size_t> own = NotLent(outputs, facts);
   std::vector<OutputTensor> kept;
   for (const size_t i : own) {
     kept.push_back(outputs[i]);
-    if (OverlapsItself(outputs[i])) trial.candidate.shares_outputs = true;
+    if (OverlapsItself(outputs[i])) candidate->shares_outputs = true;
     for (size_t j = 0; j < outputs.size(); ++j) {
       if (NumElements(outputs[j]) == 0 || outputs[j].value) continue;
       const bool begin_alike =
           facts.begins[i] != facts.begins[j] && outputs[i].address == outputs[j].address;
       if (begin_alike || (facts.regions[i] != facts.regions[j] && Overlap(outputs[i], outputs[j])))
-        trial.candidate.shares_outputs = true;
+        candidate->shares_outputs = true;
     }
   }
   if (!on_host) return;
-  if (process.SharesMemory(MemoryRanges(kept))) trial.candidate.shares_outputs = true;
-  if (trial.candidate.shares_outputs) return;
+  if (process.SharesMemory(MemoryRanges(kept))) candidate->shares_outputs = true;
+  if (candidate->shares_outputs) return;
   for (const OutputTensor& output : kept) {
     const int64_t elements = NumElements(output);
     const auto size = static_cast<uint64_t>(ElementBytes(output.dtype));
     std::vector<uint64_t> places;
     for (int k = 0; k < kOverwritten; ++k) {
-      uint64_t at = trial.secret.Below(static_cast<uint64_t>(elements));
+      uint64_t at = secret->Below(static_cast<uint64_t>(elements));
       uint64_t address = output.address;
       for (size_t d = output.shape.size(); d-- > 0;) {
         const auto n = static_cast<uint64_t>(output.shape[d]);
@@ -76,7 +76,7 @@ void LookAtMemory(Trial& trial, const std::vector<OutputTensor>& outputs,
       }
       places.push_back(address);
     }
-    if (!process.FillPieces(places, size, kOverwriteByte)) trial.candidate.shares_outputs = true;
+    if (!process.FillPieces(places, size, kOverwriteByte)) candidate->shares_outputs = true;
   }
 }
 
@@ -98,7 +98,8 @@ std::optional<Failure> LocateOutputs(Trial& trial, const Timed& timed, CallResul
   if (on_host)
     if (auto failure = trial.session->arena.Collect(process, timed.side, call->outputs, layout))
       return failure;
-  if (timed.side == Side::kCandidate) LookAtMemory(trial, call->outputs, facts);
+  if (timed.side == Side::kCandidate)
+    LookAtMemory(trial.job.target, &trial.candidate, &trial.secret, call->outputs, facts);
   if (on_host) return std::nullopt;
   *layout = json::array();
   for (const OutputTensor& t : call->outputs) {
@@ -117,11 +118,12 @@ std::vector<size_t> NotLent(const std::vector<OutputTensor>& outputs, const Vari
   return own;
 }
 
-to_oracle::Settle SettleRequest(Trial& trial, const Timed& timed, const json& layout,
+to_oracle::Settle SettleRequest(const Candidate& candidate, SecretStream* secret,
+                                const Timed& timed, const json& layout,
                                 const std::vector<size_t>& own) {
   to_oracle::Settle request = {.outputs = layout};
-  if (timed.side == Side::kCandidate && !trial.candidate.shares_outputs)
-    request.overwrite = {.which = own, .seed = trial.secret.Next() >> 1};
+  if (timed.side == Side::kCandidate && !candidate.shares_outputs)
+    request.overwrite = {.which = own, .seed = secret->Next() >> 1};
   return request;
 }
 
@@ -146,8 +148,8 @@ Result<std::optional<Failure>> CollectOutputs(Trial& trial, Timed* timed, CallRe
   std::optional<Failure> failure = LocateOutputs(trial, *timed, call, variant, layout);
   if (failure || trial.job.target == Target::kCpu) return failure;
   const VariantFacts& facts = trial.session->facts[static_cast<size_t>(variant)].value();
-  const auto settled = trial.session->oracle->Ask(
-      SettleRequest(trial, *timed, *layout, NotLent(call->outputs, facts)));
+  const auto settled = trial.session->oracle->Ask(SettleRequest(
+      trial.candidate, &trial.secret, *timed, *layout, NotLent(call->outputs, facts)));
   if (!settled.ok()) return UnreadableOutput(*trial.session, settled.status());
   return failure;
 }

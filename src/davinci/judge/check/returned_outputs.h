@@ -21,7 +21,8 @@ std::optional<Failure> LocateOutputs(Trial& trial, const Timed& timed, CallResul
 std::vector<size_t> NotLent(const std::vector<OutputTensor>& outputs, const VariantFacts& facts);
 // The oracle's first look at outputs on the device, and leave to overwrite them before it draws
 // the next inputs. `own`: positions of those that are the caller's (NotLent).
-to_oracle::Settle SettleRequest(Trial& trial, const Timed& timed, const nlohmann::json& layout,
+to_oracle::Settle SettleRequest(const Candidate& candidate, SecretStream* secret,
+                                const Timed& timed, const nlohmann::json& layout,
                                 const std::vector<size_t>& own);
 // A violation where an output was not in memory of its own, in some call so far.
 std::optional<Failure> SharedOutput(const Candidate& candidate);

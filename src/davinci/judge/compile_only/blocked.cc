@@ -36,13 +36,13 @@ bool IsWrongAnswer(Outcome outcome) {
          outcome == Outcome::kWrongShape || outcome == Outcome::kWrongDtype;
 }
 
-json CompileOnlyReport(Trial& trial) {
-  if (trial.candidate.timed.runner && !trial.candidate.timed.runner->process().WaitForDeath()) {
-    const Answer answer = AskNow(*trial.candidate.timed.runner, to_runner::CompileOnly{},
+json CompileOnlyReport(const Candidate& candidate, CompileOnlyState* state) {
+  if (candidate.timed.runner && !candidate.timed.runner->process().WaitForDeath()) {
+    const Answer answer = AskNow(*candidate.timed.runner, to_runner::CompileOnly{},
                                  kReportTimeoutSeconds, Outcome::kRuntimeError);
-    if (!answer.failure && answer.ok.is_object()) trial.compile_only.report = answer.ok;
+    if (!answer.failure && answer.ok.is_object()) state->report = answer.ok;
   }
-  return trial.compile_only.report;
+  return state->report;
 }
 
 bool StoppedForWantOfDevice(Trial& trial, const Failure& failure, int variant) {
@@ -54,7 +54,7 @@ bool StoppedForWantOfDevice(Trial& trial, const Failure& failure, int variant) {
     trial.compile_only.blocked = {kTooSlow, failure.message};
     return true;
   }
-  const json report = CompileOnlyReport(trial);
+  const json report = CompileOnlyReport(trial.candidate, &trial.compile_only);
   const auto blocked = report.find("blocked");
   const bool loaded = trial.candidate.loaded && !trial.candidate.loaded->failure;
   if (blocked == report.end() || !blocked->is_object()) {
@@ -71,21 +71,22 @@ bool StoppedForWantOfDevice(Trial& trial, const Failure& failure, int variant) {
   return true;
 }
 
-bool StoppedBySize(Trial& trial, const Status& status) {
-  if (!trial.session || !trial.session->oracle) return false;
+bool StoppedBySize(Session* session, CompileOnlyState* state, const Status& status) {
+  if (session == nullptr || !session->oracle) return false;
   const bool not_its_own =
-      ShrunkSizes(trial.session.get()) != nullptr && status.code() == StatusCode::kInvalidArgument;
+      ShrunkSizes(session) != nullptr && status.code() == StatusCode::kInvalidArgument;
   if (status.code() != StatusCode::kResourceExhausted && !not_its_own &&
-      !trial.session->oracle->process().WaitForDeath())
+      !session->oracle->process().WaitForDeath())
     return false;
-  trial.session->spoilt = true;
-  trial.compile_only.blocked = {kNoReference, ElideMiddle(status.message(), 1000)};
+  session->spoilt = true;
+  state->blocked = {kNoReference, ElideMiddle(status.message(), 1000)};
   return true;
 }
 
 Result<bool> UnlessTooLarge(Trial& trial, Result<bool> step) {
-  if (step.ok() || !StoppedBySize(trial, step.status())) return step;
-  if (const Answer& loaded = AwaitCandidate(trial); loaded.failure)
+  if (step.ok() || !StoppedBySize(trial.session.get(), &trial.compile_only, step.status()))
+    return step;
+  if (const Answer& loaded = AwaitCandidate(&trial.candidate, trial.protocol); loaded.failure)
     return Verdict(trial, *loaded.failure);
   return false;
 }

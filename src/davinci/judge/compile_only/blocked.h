@@ -15,13 +15,13 @@ inline constexpr char kNoReference[] = "the reference does not run here";
 
 bool IsWrongAnswer(Outcome outcome);
 // What the candidate's process says of itself: {"kernels", "builds", "blocked",
-// "device_redirected"}; the last known one when it is gone.
-nlohmann::json CompileOnlyReport(Trial& trial);
+// "device_redirected"}; when it is gone, the last one that `state` keeps.
+nlohmann::json CompileOnlyReport(const Candidate& candidate, CompileOnlyState* state);
 // True when the failure only means that the check cannot go further here; notes why.
 bool StoppedForWantOfDevice(Trial& trial, const Failure& failure, int variant);
 // True when the oracle went no further because the task is too large here (it may have been killed
 // for that), or does not take the sizes that we have set; notes why.
-bool StoppedBySize(Trial& trial, const Status& status);
+bool StoppedBySize(Session* session, CompileOnlyState* state, const Status& status);
 // The step, or false where it was stopped by size: the candidate is compiled and imported all the
 // same.
 Result<bool> UnlessTooLarge(Trial& trial, Result<bool> step);

@@ -38,7 +38,9 @@ Result<bool> CheckCompileOnly(Trial& trial) {
       // One distribution is enough for the own size when the variants have seen all of them.
       if (variant == 0 && num_variants > 0 && distribution != kDistributions[0]) break;
       const auto checked = CheckOne(trial, {distribution}, variant);
-      if (!checked.ok() && !StoppedBySize(trial, checked.status())) return checked.status();
+      if (!checked.ok() &&
+          !StoppedBySize(trial.session.get(), &trial.compile_only, checked.status()))
+        return checked.status();
       if (checked.ok() && !*checked) {
         found.compared->push_back({variant, distribution});
         continue;
@@ -80,7 +82,7 @@ Result<Evaluation> RunCompileOnlySteps(Trial& trial) {
       DAVINCI_RETURN_IF_ERROR(UnlessTooLarge(trial, CheckCompileOnly(trial)).status());
   }
   BeginStage(trial, "concluding");
-  json report = CompileOnlyReport(trial);
+  json report = CompileOnlyReport(trial.candidate, &trial.compile_only);
   trial.inputs.last_args.clear();  // nothing is profiled
   CollectEvidence(trial);
   BeginStage(trial, "");

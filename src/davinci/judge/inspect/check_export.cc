@@ -46,7 +46,7 @@ Status CheckExport(Trial& trial, Evaluation* evaluation) {
       PrewarmedRunner home,
       trial.context.runner_pool->Take(trial.job.target, false, trial.protocol.device_connections,
                                       visible, trial.candidate.imports.names));
-  home.runner->process().SetMemoryLimit(MemoryBytes(trial));
+  home.runner->process().SetMemoryLimit(MemoryBytes(trial.job, trial.protocol));
   DAVINCI_RETURN_IF_ERROR(
       WriteFileAtomic(home.source_path(), trial.job.export_of(*evaluation), Durability::kFastest));
   if (auto failure = home.runner->link().AwaitReady(kReadyTimeoutSeconds))

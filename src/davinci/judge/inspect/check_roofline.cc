@@ -89,7 +89,7 @@ struct LeastWork {
 LeastWork LeastWorkOf(const Trial& trial, const json& work) {
   // An output that need not depend on the inputs need not read them, nor be written anew. One
   // that is an input need not be written. Both are the task's doing, and its tags say so.
-  const std::vector<std::string> tags = TaskTags(trial);
+  const std::vector<std::string> tags = TaskTags(trial.task, trial.admission);
   const bool constant = HasTag(tags, "constant-output") || HasTag(tags, "cached-output") ||
                         HasTag(tags, "accepts-zeros");
   const bool in_place =

@@ -179,7 +179,7 @@ void CollectEvidence(Trial& trial) {
         Binaries(trial.candidate.timed.runner->link().compiles().built(), trial.context.machine);
   LearnTask(trial);
   trial.report.evidence.admission = trial.admission;
-  for (const std::string& tag : TaskTags(trial))
+  for (const std::string& tag : TaskTags(trial.task, trial.admission))
     trial.report.evaluation.AddLabel(Label::kTaskTag, {tag});
   if (trial.protocol.published) trial.report.evaluation.AddLabel(Label::kPublishedProtocol);
   if (trial.session) trial.report.evaluation.provenance["init_seed"] = trial.session->init_seed;

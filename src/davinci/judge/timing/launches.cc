@@ -25,8 +25,9 @@ constexpr int64_t kMostBytesOfLaunch = int64_t{1} << 30;
 constexpr double kWarmSeconds = 0.01;
 
 bool MayLaunchMore(Trial& trial) {
-  if (trial.job.target != Target::kCpu || trial.protocol.launches < 2 || BaselineCompiles(trial) ||
-      trial.session->spoilt || trial.timing.baseline_seconds > kLongestCall ||
+  if (trial.job.target != Target::kCpu || trial.protocol.launches < 2 ||
+      BaselineCompiles(trial.job, *trial.session) || trial.session->spoilt ||
+      trial.timing.baseline_seconds > kLongestCall ||
       trial.clock.stage_seconds.value(kBuildingStage, 0.0) > kLongestLoad)
     return false;
   return trial.session->baseline.runner->process().ResidentBytes() < kMostBytesOfLaunch &&
@@ -47,9 +48,9 @@ Result<bool> StartLaunch(Trial& trial, size_t launch) {
                                    ReferenceFiles(trial.task), RunnerKind::kBaseline,
                                    trial.protocol.device_connections, trial.task.imports.names));
   DAVINCI_RETURN_IF_ERROR(StartCandidate(trial));
-  baseline.runner->process().SetMemoryLimit(MemoryBytes(trial));
+  baseline.runner->process().SetMemoryLimit(MemoryBytes(trial.job, trial.protocol));
   if (baseline.runner->link().AwaitReady(kReadyTimeoutSeconds)) return false;
-  LoadBaseline(trial);
+  LoadBaseline(trial.job, trial.session.get());
   if (trial.candidate.timed.runner->link().AwaitReady(kReadyTimeoutSeconds)) return false;
   PostCandidate(trial);
   for (Timed* timed : {&baseline, &trial.candidate.timed}) {

@@ -34,8 +34,8 @@ constexpr double kLongestBusySeconds = 5;
 constexpr double kLongestWaitForQuiet = 20;
 
 // Seconds of a small kernel's turn on the device, in the middle of several.
-Result<double> DeviceTurn(Trial& trial) {
-  DAVINCI_ASSIGN_OR_RETURN(const auto taken, trial.session->oracle->Ask(to_oracle::Turn{}));
+Result<double> DeviceTurn(Oracle& oracle) {
+  DAVINCI_ASSIGN_OR_RETURN(const auto taken, oracle.Ask(to_oracle::Turn{}));
   return taken.ok.at("turn_seconds").get<double>();
 }
 
@@ -43,7 +43,7 @@ Result<double> DeviceTurn(Trial& trial) {
 Status AwaitQuietDevice(Trial& trial) {
   if (trial.job.target != Target::kCuda) return Status::Ok();
   const Stopwatch waited;
-  DAVINCI_ASSIGN_OR_RETURN(double turn, DeviceTurn(trial));
+  DAVINCI_ASSIGN_OR_RETURN(double turn, DeviceTurn(*trial.session->oracle));
   if (!trial.context.slow_calls->LongestSeconds(DeviceKey(trial))) {
     trial.context.slow_calls->UsualTurn(DeviceKey(trial), turn);
     return Status::Ok();
@@ -52,7 +52,7 @@ Status AwaitQuietDevice(Trial& trial) {
          waited.Seconds() < kLongestWaitForQuiet) {
     trial.context.slow_calls->EndThoseOf(DeviceKey(trial), kLongestBusySeconds);
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
-    DAVINCI_ASSIGN_OR_RETURN(turn, DeviceTurn(trial));
+    DAVINCI_ASSIGN_OR_RETURN(turn, DeviceTurn(*trial.session->oracle));
   }
   if (waited.Seconds() > 0.05)
     trial.report.evaluation.times["waited_for_quiet_ms"] = 1e3 * waited.Seconds();
@@ -61,7 +61,7 @@ Status AwaitQuietDevice(Trial& trial) {
 
 // Who is timed, with the device held for it, gets cores of its own; those to be kept awake.
 std::vector<int> TakeTimingCores(Trial& trial, std::span<worker::Process* const> roles) {
-  if (!HasTimingCores(trial)) return CoresOf(roles);
+  if (!HasTimingCores(trial.context, trial.job.target)) return CoresOf(roles);
   const TimingCores& cores = *trial.context.timing_cores;
   trial.timing.cores.emplace(cores, roles.first(2), roles[2]);
   return {cores.place().runner.front(), cores.place().oracle};

@@ -139,7 +139,8 @@ Result<bool> LookAtWindow(Trial& trial, Timed* timed, const WindowKind& kind, Ca
     for (const json& output : layout) all.push_back(output);
     layouts->push_back(std::move(layout));
   }
-  std::vector<to_oracle::Request> requests = {SettleRequest(trial, *timed, all, which)};
+  std::vector<to_oracle::Request> requests = {
+      SettleRequest(trial.candidate, &trial.secret, *timed, all, which)};
   if (kind.flush)
     requests.emplace_back(to_oracle::Filled{call->seed, kind.calls, trial.secret.Next() >> 1});
   std::vector<json> answers;

@@ -50,7 +50,8 @@ Result<bool> ArmBoth(Trial& trial, PairUnderWay* pair, const std::string& args) 
   Answer answers[2];
   for (int turn : {0, 1}) {
     Timed* timed = pair->order[turn];
-    timed->runner->BeginFrozen(ArmMessage(trial, timed, trial.session->facts[0].value(), args));
+    timed->runner->BeginFrozen(
+        ArmMessage(&trial.inputs, &trial.secret, *timed, trial.session->facts[0].value(), args));
     if (!at_once) answers[turn] = timed->runner->FinishFrozen(CallTimeout(trial));
   }
   for (int turn : {0, 1}) {
@@ -97,7 +98,8 @@ Result<bool> LookOnDevice(Trial& trial, PairUnderWay* pair, int turn) {
   // One message: the first look at what has just been returned, and either the inputs for the other
   // or the comparison, with which the next pair's inputs are drawn.
   std::vector<to_oracle::Request> requests = {
-      SettleRequest(trial, timed, layout, NotLent(call.outputs, trial.session->facts[0].value()))};
+      SettleRequest(trial.candidate, &trial.secret, timed, layout,
+                    NotLent(call.outputs, trial.session->facts[0].value()))};
   if (turn == 0) {
     requests.push_back(
         PublishRequest(trial.inputs, *pair->order[1], trial.session->facts[0].value()));
@@ -121,7 +123,7 @@ Result<bool> LookOnDevice(Trial& trial, PairUnderWay* pair, int turn) {
 }  // namespace
 
 Result<bool> FailInPair(Trial& trial, const Timed& timed, const Failure& failure) {
-  if (timed.side == Side::kBaseline) return ReferenceFailure(trial, failure);
+  if (timed.side == Side::kBaseline) return ReferenceFailure(trial.job, failure);
   return Verdict(trial, failure);
 }
 

@@ -39,9 +39,10 @@ Status MeasureFirstCall(Trial& trial) {
   if (!is_asked || trial.session->buffers.at("count").get<int>() < 2) return Status::Ok();
   WindowKind kind = trial.windows.from_idle;
   kind.calls = trial.windows.from_idle.calls > 1 ? 1 : 2;
-  DAVINCI_ASSIGN_OR_RETURN(const auto drawn,
-                           trial.session->oracle->Ask(to_oracle::Draw{std::vector<uint64_t>(
-                               static_cast<size_t>(kind.calls), NextSeed(trial))}));
+  DAVINCI_ASSIGN_OR_RETURN(
+      const auto drawn,
+      trial.session->oracle->Ask(to_oracle::Draw{std::vector<uint64_t>(
+          static_cast<size_t>(kind.calls), NextSeed(&trial.windows, &trial.secret))}));
   trial.inputs.ahead.reset();  // the oracle forgets them
   WindowKind empty = kind;
   empty.empty = true;
@@ -51,7 +52,7 @@ Status MeasureFirstCall(Trial& trial) {
     BeginWindow(trial, &trial.session->baseline, *one, drawn.ok);
     DAVINCI_ASSIGN_OR_RETURN(const CallResult ran,
                              FinishWindow(trial, &trial.session->baseline, *one, drawn.ok, &pair));
-    if (ran.failure) return ReferenceFailure(trial, *ran.failure);
+    if (ran.failure) return ReferenceFailure(trial.job, *ran.failure);
     const double seconds = 1e-9 * static_cast<double>(ran.window_ns);
     if (one->empty)
       reading.empty_seconds = seconds;
@@ -67,7 +68,7 @@ Status MeasureFirstCall(Trial& trial) {
 Result<bool> MeasureWindows(Trial& trial, const WindowKind& kind, bool baseline_first,
                             bool full_check, std::vector<TimedPair>* into) {
   std::vector<uint64_t> seeds;
-  for (int i = 0; i < kind.calls; ++i) seeds.push_back(NextSeed(trial));
+  for (int i = 0; i < kind.calls; ++i) seeds.push_back(NextSeed(&trial.windows, &trial.secret));
   trial.inputs.ahead.reset();  // the oracle forgets them
   ++trial.windows.num_pairs;
   const auto asked = [&] {

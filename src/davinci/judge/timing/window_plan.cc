@@ -76,10 +76,10 @@ void PlanWindows(Trial& trial) {
   trial.windows.alone = {1, false, false, kHoldAloneSeconds};
 }
 
-uint64_t NextSeed(Trial& trial) {
-  if (trial.windows.ahead.empty()) return trial.secret.Next() >> 1;
-  const uint64_t seed = trial.windows.ahead.back();
-  trial.windows.ahead.pop_back();
+uint64_t NextSeed(WindowPlan* plan, SecretStream* secret) {
+  if (plan->ahead.empty()) return secret->Next() >> 1;
+  const uint64_t seed = plan->ahead.back();
+  plan->ahead.pop_back();
   return seed;
 }
 

@@ -16,7 +16,8 @@ Status PrepareWindows(Trial& trial);
 bool KeepsState(const Session& session);
 // Sets the kinds of trial.windows.
 void PlanWindows(Trial& trial);
-// The seed of a timed call's inputs; they were drawn ahead, if any such are left.
-uint64_t NextSeed(Trial& trial);
+// The seed of a timed call's inputs: of inputs that were drawn ahead where `plan` has any left,
+// else a new one of `secret`.
+uint64_t NextSeed(WindowPlan* plan, SecretStream* secret);
 
 }  // namespace davinci::judge

@@ -139,7 +139,7 @@ void ChargeWindows(Trial& trial) {
   windows.host_ms = {1e3 * trial.charges.record.host_pace.candidate_seconds,
                      1e3 * trial.charges.record.host_pace.baseline_seconds};
   windows.not_held = trial.pairs.record.size() - own.size();
-  windows.own_cores = HasTimingCores(trial);
+  windows.own_cores = HasTimingCores(trial.context, trial.job.target);
   windows.pairs = trial.windows.num_pairs;
 }
 

@@ -27,13 +27,11 @@ bool IsPair(const json& pair, size_t num_wanted) {
 }
 
 // The outputs of a variant may be larger than those of the one before.
-Status FitOutputs(Trial& trial, const VariantFacts& facts) {
-  if (trial.job.target == Target::kCuda || trial.session->arena.Fits(facts.outputs))
-    return Status::Ok();
-  DAVINCI_ASSIGN_OR_RETURN(trial.session->arena, OutputArena::Create(facts.outputs));
-  const int fds[] = {trial.session->arena.fd()};
-  return trial.session->oracle->Ask(to_oracle::MapOutputs{trial.session->arena.num_bytes()}, fds)
-      .status();
+Status FitOutputs(Target target, Session* session, const VariantFacts& facts) {
+  if (target == Target::kCuda || session->arena.Fits(facts.outputs)) return Status::Ok();
+  DAVINCI_ASSIGN_OR_RETURN(session->arena, OutputArena::Create(facts.outputs));
+  const int fds[] = {session->arena.fd()};
+  return session->oracle->Ask(to_oracle::MapOutputs{session->arena.num_bytes()}, fds).status();
 }
 
 // Which of the reference's tensors each of the candidate's took over in a variant, as the runner
@@ -77,7 +75,7 @@ Result<const VariantFacts*> FactsOf(Trial& trial, int variant) {
 Result<std::optional<Failure>> BindVariant(Trial& trial, Timed* timed, int variant) {
   using Maybe = std::optional<Failure>;
   DAVINCI_ASSIGN_OR_RETURN(const VariantFacts* facts, FactsOf(trial, variant));
-  DAVINCI_RETURN_IF_ERROR(FitOutputs(trial, *facts));
+  DAVINCI_RETURN_IF_ERROR(FitOutputs(trial.job.target, trial.session.get(), *facts));
   auto ask = [&](const to_runner::Request& request, std::span<const int> fds = {}) {
     return AskNow(*timed->runner, request, trial.protocol.load_timeout_seconds, Outcome::kLoadError,
                   fds);

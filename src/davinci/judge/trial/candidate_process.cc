@@ -74,7 +74,7 @@ Status StartCandidate(Trial& trial) {
             trial.candidate.imports.names));
   }
   trial.candidate.timed.runner = std::move(trial.candidate.home.runner);
-  trial.candidate.timed.runner->process().SetMemoryLimit(MemoryBytes(trial));
+  trial.candidate.timed.runner->process().SetMemoryLimit(MemoryBytes(trial.job, trial.protocol));
   CompileLimits compiling;
   compiling.seconds = trial.protocol.compile_timeout_seconds;
   trial.candidate.timed.runner->link().compiles().set_limits(compiling);
@@ -92,11 +92,11 @@ void PostCandidate(Trial& trial) {
                                .shared = SharesProcess(trial)});
 }
 
-const Answer& AwaitCandidate(Trial& trial) {
-  if (!trial.candidate.loaded)
-    trial.candidate.loaded = trial.candidate.timed.runner->link().Await(
-        trial.protocol.load_timeout_seconds, Outcome::kLoadError);
-  return *trial.candidate.loaded;
+const Answer& AwaitCandidate(Candidate* candidate, const Protocol& protocol) {
+  if (!candidate->loaded)
+    candidate->loaded =
+        candidate->timed.runner->link().Await(protocol.load_timeout_seconds, Outcome::kLoadError);
+  return *candidate->loaded;
 }
 
 // Triton compiles at the first call, with programs of its own, so a CUDA candidate is locked only

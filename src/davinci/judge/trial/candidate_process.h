@@ -21,7 +21,7 @@ Status StartCandidate(Trial& trial);
 // Asks that process to load it.
 void PostCandidate(Trial& trial);
 // Waits for the candidate's module, and serves its compilations meanwhile.
-const Answer& AwaitCandidate(Trial& trial);
+const Answer& AwaitCandidate(Candidate* candidate, const Protocol& protocol);
 // Steps before and after the checks: on cpu the first one locks, on cuda the second.
 Result<bool> LockEarly(Trial& trial);
 Result<bool> LockLate(Trial& trial);

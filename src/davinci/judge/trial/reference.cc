@@ -29,7 +29,7 @@ std::string ReferenceEntry(const task::Task& task) {
 
 void CompileOnlySpec(const Trial& trial, to_oracle::Load* load) {
   load->call_seconds = std::min(kForwardSeconds, CallTimeout(trial));
-  load->compile_only = {.memory = MemoryBytes(trial),
+  load->compile_only = {.memory = MemoryBytes(trial.job, trial.protocol),
                         .own = trial.job.compile_only_try == 0,
                         .most = kMostBytes,
                         .to = kShrinkTo[trial.job.compile_only_try]};
@@ -43,25 +43,26 @@ Status BeginReference(Trial& trial) {
   DAVINCI_RETURN_IF_ERROR(ShareDevice(trial));
   DAVINCI_RETURN_IF_ERROR(trial.session->oracle->Post(ReferenceSpec(trial)));
   Runner& baseline = *trial.session->baseline.runner;
-  baseline.process().SetMemoryLimit(MemoryBytes(trial));
+  baseline.process().SetMemoryLimit(MemoryBytes(trial.job, trial.protocol));
   if (auto failure = baseline.link().AwaitReady(kReadyTimeoutSeconds))
     return Internal(failure->message);
-  if (!trial.job.compile_only) LoadBaseline(trial);  // there the oracle says first at which sizes
+  if (!trial.job.compile_only)
+    LoadBaseline(trial.job, trial.session.get());  // there the oracle says first at which sizes
   return Status::Ok();
 }
 
-void LoadBaseline(Trial& trial) {
-  const config::TaskConfig& c = trial.task.config;
-  json globals = c.Globals(TargetName(trial.job.target));
-  if (const json* shrunk = ShrunkSizes(trial.session.get())) globals.update(shrunk->at("set"));
-  trial.session->baseline.runner->link().Post(
-      to_runner::LoadReference{.path = trial.task.path,
-                               .source = trial.task.source,
-                               .entry = ReferenceEntry(trial.task),
-                               .function = c.function,
-                               .op_path = c.op,
-                               .globals = std::move(globals),
-                               .imports = trial.task.imports});
+void LoadBaseline(const Job& job, Session* session) {
+  const task::Task& task = *job.task;
+  const config::TaskConfig& c = task.config;
+  json globals = c.Globals(TargetName(job.target));
+  if (const json* shrunk = ShrunkSizes(session)) globals.update(shrunk->at("set"));
+  session->baseline.runner->link().Post(to_runner::LoadReference{.path = task.path,
+                                                                 .source = task.source,
+                                                                 .entry = ReferenceEntry(task),
+                                                                 .function = c.function,
+                                                                 .op_path = c.op,
+                                                                 .globals = std::move(globals),
+                                                                 .imports = task.imports});
 }
 
 std::vector<std::filesystem::path> ReferenceFiles(const task::Task& task) {
@@ -92,7 +93,8 @@ to_oracle::Load ReferenceSpec(Trial& trial) {
       .mode = c.mode,
       .tolerance_multiple = c.tolerance_multiple};
   if (trial.context.facts != nullptr)
-    if (const auto found = trial.context.facts->Get("domain", AdmissionKey(trial));
+    if (const auto found =
+            trial.context.facts->Get("domain", AdmissionKey(trial.context, trial.job));
         found.ok() && *found)
       load.domain_on_host = true;
   if (trial.job.compile_only) CompileOnlySpec(trial, &load);
@@ -107,7 +109,7 @@ Status FinishReference(Trial& trial) {
       auto loaded_reference,
       trial.session->oracle->Await(to_oracle::Load::kOp, trial.protocol.load_timeout_seconds));
   trial.session->fitted = std::move(loaded_reference.ok);
-  if (trial.job.compile_only) LoadBaseline(trial);
+  if (trial.job.compile_only) LoadBaseline(trial.job, trial.session.get());
   const bool device = trial.job.target == Target::kCuda && !trial.job.compile_only;
   if (device) DAVINCI_RETURN_IF_ERROR(ReserveDeviceMemory(trial));
   DAVINCI_ASSIGN_OR_RETURN(const VariantFacts* facts, FactsOf(trial, 0));
@@ -119,10 +121,10 @@ Status FinishReference(Trial& trial) {
   trial.session->reference_mutates = mutates.ok.value("mutates", false);
   trial.session->reference_hides_changes = mutates.ok.value("hides", false);
   Answer loaded = baseline.link().Await(trial.protocol.load_timeout_seconds, Outcome::kLoadError);
-  if (loaded.failure) return ReferenceFailure(trial, *loaded.failure);
+  if (loaded.failure) return ReferenceFailure(trial.job, *loaded.failure);
   DAVINCI_RETURN_IF_ERROR(ShareDevice(trial));
   DAVINCI_ASSIGN_OR_RETURN(auto failure, BindVariant(trial, &trial.session->baseline, 0));
-  if (failure) return ReferenceFailure(trial, *failure);
+  if (failure) return ReferenceFailure(trial.job, *failure);
   if (auto stopped = baseline.StartCalls()) return Internal(stopped->message);
   trial.session->ready = true;
   trial.device.share.Release();

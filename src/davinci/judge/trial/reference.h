@@ -17,7 +17,7 @@ inline constexpr int64_t kShrinkTo[] = {1 << 20, 1 << 20, 32 << 10};
 
 // Asks oracle and baseline to load the reference; FinishReference() waits until both are bound.
 Status BeginReference(Trial& trial);
-void LoadBaseline(Trial& trial);
+void LoadBaseline(const Job& job, Session* session);
 // What the reference's processes may read beside the system.
 std::vector<std::filesystem::path> ReferenceFiles(const task::Task& task);
 // The oracle's description of the reference: where it is, sizes, mode.

@@ -46,7 +46,8 @@ Status HoldMemoryParts(Trial& trial, int parts) {
   const Stopwatch waiting;
   if (memory.status().code() == StatusCode::kDeadlineExceeded) {
     // No memory is held while the candidate is compiled, or for one that does not compile.
-    if (AwaitCandidate(trial).failure) return Cancelled("the candidate did not load");
+    if (AwaitCandidate(&trial.candidate, trial.protocol).failure)
+      return Cancelled("the candidate did not load");
     trial.context.sessions->BeginMemoryWait();
     memory = AcquireMemory(trial.context.leases, DeviceKey(trial), parts, purpose);
     trial.context.sessions->EndMemoryWait();

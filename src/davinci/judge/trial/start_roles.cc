@@ -64,7 +64,7 @@ Result<bool> LoadReference(Trial& trial) {
 }
 
 Result<bool> LoadCandidate(Trial& trial) {
-  const Answer& loaded = AwaitCandidate(trial);
+  const Answer& loaded = AwaitCandidate(&trial.candidate, trial.protocol);
   if (loaded.failure) return Verdict(trial, *loaded.failure);
   const double longest =
       LongestWait(trial.protocol.load_timeout_seconds) + trial.protocol.compile_timeout_seconds;

@@ -26,9 +26,9 @@ bool HasTag(const std::vector<std::string>& tags, std::string_view name) {
   return std::find(tags.begin(), tags.end(), name) != tags.end();
 }
 
-std::string AdmissionKey(const Trial& trial) {
-  return fmt::format("{}/{}/{}/{}", trial.task.hash, TargetName(trial.job.target),
-                     trial.context.hello.value("torch", ""), kAdmissionVersion);
+std::string AdmissionKey(const JudgeContext& context, const Job& job) {
+  return fmt::format("{}/{}/{}/{}", job.task->hash, TargetName(job.target),
+                     context.hello.value("torch", ""), kAdmissionVersion);
 }
 
 Result<json> AskAdmission(Trial& trial, std::optional<double> budget_seconds) {
@@ -36,14 +36,14 @@ Result<json> AskAdmission(Trial& trial, std::optional<double> budget_seconds) {
   DAVINCI_ASSIGN_OR_RETURN(auto answer, trial.session->oracle->Ask(to_oracle::Admit{
                                             trial.secret.Next() >> 1, budget_seconds}));
   if (trial.context.facts != nullptr && answer.ok.contains("tags"))
-    (void)trial.context.facts->Put("admission", AdmissionKey(trial), answer.ok);
+    (void)trial.context.facts->Put("admission", AdmissionKey(trial.context, trial.job), answer.ok);
   return answer.ok;
 }
 
 void LearnTask(Trial& trial) {
   if (!trial.admission.is_null()) return;
   if (trial.context.facts != nullptr)
-    if (auto known = trial.context.facts->Get("admission", AdmissionKey(trial));
+    if (auto known = trial.context.facts->Get("admission", AdmissionKey(trial.context, trial.job));
         known.ok() && *known)
       trial.admission = **known;
   // Only the oracle of the full question can answer: with weights as initialised, other tags may
@@ -57,10 +57,9 @@ void LearnTask(Trial& trial) {
   }
 }
 
-std::vector<std::string> TaskTags(const Trial& trial) {
-  std::vector<std::string> tags = trial.task.config.tags;
-  if (const auto found = trial.admission.find("tags");
-      trial.admission.is_object() && found != trial.admission.end())
+std::vector<std::string> TaskTags(const task::Task& task, const json& admission) {
+  std::vector<std::string> tags = task.config.tags;
+  if (const auto found = admission.find("tags"); admission.is_object() && found != admission.end())
     for (const json& tag : *found)
       if (tag.is_string() && !HasTag(tags, tag.get<std::string>())) tags.push_back(tag);
   return tags;

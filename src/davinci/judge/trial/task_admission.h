@@ -15,12 +15,12 @@ namespace davinci::judge {
 bool HasTag(const std::vector<std::string>& tags, std::string_view name);
 
 // Under which the answers are kept.
-std::string AdmissionKey(const Trial& trial);
+std::string AdmissionKey(const JudgeContext& context, const Job& job);
 // Asks the oracle; no more than `budget_seconds` where given.
 Result<nlohmann::json> AskAdmission(Trial& trial, std::optional<double> budget_seconds);
 // trial.admission: as kept, or asked within a small budget.
 void LearnTask(Trial& trial);
-// Those of the task's sidecar and those learnt.
-std::vector<std::string> TaskTags(const Trial& trial);
+// Those of the task's sidecar and those learnt, in `admission`.
+std::vector<std::string> TaskTags(const task::Task& task, const nlohmann::json& admission);
 
 }  // namespace davinci::judge

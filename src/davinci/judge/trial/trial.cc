@@ -48,14 +48,13 @@ double CallTimeout(const Trial& trial) {
   return std::max(least, trial.protocol.call_timeout_factor * trial.timing.baseline_seconds);
 }
 
-bool BaselineCompiles(const Trial& trial) {
-  const auto& facts = trial.session->facts[0];
-  return IsCompiled(trial.job.baseline) || (facts && facts->raw.value("compiles", false));
+bool BaselineCompiles(const Job& job, const Session& session) {
+  const auto& facts = session.facts[0];
+  return IsCompiled(job.baseline) || (facts && facts->raw.value("compiles", false));
 }
 
-int64_t MemoryBytes(const Trial& trial) {
-  return trial.job.compile_only ? std::min(trial.protocol.memory_bytes, kMemoryBytes)
-                                : trial.protocol.memory_bytes;
+int64_t MemoryBytes(const Job& job, const Protocol& protocol) {
+  return job.compile_only ? std::min(protocol.memory_bytes, kMemoryBytes) : protocol.memory_bytes;
 }
 
 const json* ShrunkSizes(const Session* session) {
@@ -85,8 +84,8 @@ std::vector<Timed*> TimedOf(Trial& trial, Side side) {
   return all;
 }
 
-bool HasTimingCores(const Trial& trial) {
-  return trial.context.timing_cores->exist() && trial.context.RunnerThreads(trial.job.target) == 1;
+bool HasTimingCores(const JudgeContext& context, Target target) {
+  return context.timing_cores->exist() && context.RunnerThreads(target) == 1;
 }
 
 bool IsAlone(const Trial& trial) { return trial.budget == MemoryBudget::kAll; }

@@ -184,12 +184,12 @@ void BeginStage(Trial& trial, std::string_view name);
 std::string DeviceKey(const Trial& trial);
 // True where the trial has the whole device, after its memory ran out.
 bool IsAlone(const Trial& trial);
-bool HasTimingCores(const Trial& trial);
+bool HasTimingCores(const JudgeContext& context, Target target);
 double CallTimeout(const Trial& trial);
 // Memory of each process.
-int64_t MemoryBytes(const Trial& trial);
+int64_t MemoryBytes(const Job& job, const Protocol& protocol);
 // Is the baseline compiled at its first call, by the judge or by the reference itself?
-bool BaselineCompiles(const Trial& trial);
+bool BaselineCompiles(const Job& job, const Session& session);
 // {"set", "own", "bytes"} where the task's own size is not what is looked at; else null.
 const nlohmann::json* ShrunkSizes(const Session* session);
 DeviceMemoryEvidence& DeviceMemoryOf(Report* report);

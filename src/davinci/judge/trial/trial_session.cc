@@ -88,7 +88,7 @@ void ReturnSession(Trial& trial, bool well) {
       trial.session && trial.session->baseline.runner && trial.session->baseline.runner->armed();
   if (trial.session && (!well || asserted || awaits_go)) trial.session->spoilt = true;
   if (asserted && trial.context.facts != nullptr)
-    (void)trial.context.facts->Put("domain", AdmissionKey(trial),
+    (void)trial.context.facts->Put("domain", AdmissionKey(trial.context, trial.job),
                                    true);  // see ReferenceSpec()
   trial.candidate.home.runner = std::move(trial.candidate.timed.runner);
   if (trial.claimed)

@@ -29,16 +29,16 @@ Result<bool> Verdict(Trial& trial, Failure failure) {
   return false;
 }
 
-Status ReferenceFailure(const Trial& trial, const Failure& failure) {
+Status ReferenceFailure(const Job& job, const Failure& failure) {
   std::string message =
-      IsCompiled(trial.job.baseline)
+      IsCompiled(job.baseline)
           ? fmt::format(
                 "torch.compile cannot serve as baseline of {}: {}; neither this file nor the "
                 "candidate need be at fault: --baseline eager does without it",
-                trial.task.path, failure.message)
-          : fmt::format("{}: {}", trial.task.path, failure.message);
+                job.task->path, failure.message)
+          : fmt::format("{}: {}", job.task->path, failure.message);
   return failure.outcome == Outcome::kOutOfMemory &&
-                 (trial.job.target == Target::kCuda || trial.job.compile_only)
+                 (job.target == Target::kCuda || job.compile_only)
              ? ResourceExhausted(std::move(message))
              : InvalidArgument(std::move(message));
 }
