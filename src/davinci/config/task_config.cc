@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <map>
 #include <utility>
 
 #include "davinci/base/files.h"
@@ -27,10 +28,22 @@ constexpr std::array<std::pair<std::string_view, Precision>, 5> kPrecisions = {{
 
 const std::vector<std::string> kKeys = {
     "title", "entry", "function", "op",     "precision", "mode", "inplace", "tolerance_multiple",
-    "tags",  "sizes", "variants", "origin", "split"};
+    "tags",  "sizes", "variants", "inputs", "origin",    "split"};
 const std::vector<std::string> kTargets = {"cpu", "cuda"};
 const std::vector<std::string> kPrecisionNames = {"fp32", "tf32", "fp16", "bf16", "fp64"};
 const std::vector<std::string> kModes = {"train", "eval"};
+// Entries of an input's specification that a sidecar may override, and their words
+// (python/davinci_worker/specification.py).
+const std::map<std::string, std::vector<std::string>> kInputWords = {
+    {"varies", {"drawn", "never", "fixed"}},
+    {"values", {"free", "kept", "constant", "mask", "system", "lengths", "groups", "begins"}},
+    {"sums", {"none", "one", "unit"}},
+    {"order", {"none", "ascending", "descending"}},
+    {"zeros", {"free", "kept"}},
+    {"symmetry", {"none", "kept"}},
+    {"sign", {"any", "positive", "negative"}},
+    {"fractions", {"none", "taken"}},
+};
 
 constexpr std::array<std::string_view, 35> kPythonKeywords = {
     "False", "None",     "True",  "and",    "as",   "assert", "async",  "await",    "break",
@@ -57,6 +70,13 @@ bool IsDottedName(std::string_view name) {
     if (dot == std::string_view::npos) return true;
     name.remove_prefix(dot + 1);
   }
+}
+
+// As the inputs of a task are numbered.
+bool IsInputNumber(std::string_view text) {
+  const bool digits =
+      std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
+  return digits && !text.empty() && text.size() < 5 && (text == "0" || text[0] != '0');
 }
 
 // Values that mean the same in TOML, JSON and Python.
@@ -96,6 +116,7 @@ class Parser {
     Tags();
     Sizes();
     Variants();
+    Inputs();
     if (!problems_.empty()) return InvalidArgument(fmt::format("{}", fmt::join(problems_, "\n")));
     return std::move(config_);
   }
@@ -248,6 +269,44 @@ class Parser {
       }
       config_.variants.push_back(Globals(variant, pointer, "a variant"));
     }
+  }
+
+  void Inputs() {
+    const Json* inputs = Find("inputs");
+    if (inputs == nullptr) return;
+    if (!inputs->is_object()) return WrongType("/inputs", "inputs", "tables ([inputs.0])", *inputs);
+    for (const auto& [number, entries] : inputs->items()) {
+      const std::string pointer = "/inputs" + PointerStep(number);
+      const std::string name = "inputs." + number;
+      if (!IsInputNumber(number)) {
+        Add(pointer,
+            fmt::format("{} is not the number of an input; the tensors of get_inputs() are "
+                        "numbered from 0, as davinci judge --admit lists them",
+                        name));
+      } else if (!entries.is_object()) {
+        WrongType(pointer, name, "a table of entries", entries);
+      } else {
+        for (const auto& [entry, word] : entries.items())
+          InputEntry(pointer + PointerStep(entry), name, entry, word);
+        config_.inputs[number] = entries;
+      }
+    }
+  }
+
+  void InputEntry(const std::string& pointer, const std::string& input, const std::string& entry,
+                  const Json& word) {
+    const auto known = kInputWords.find(entry);
+    if (known == kInputWords.end()) {
+      std::vector<std::string> names;
+      for (const auto& [name, words] : kInputWords) names.push_back(name);
+      return Add(pointer, fmt::format("{} has no entry {}; it may have {}{}", input, entry,
+                                      fmt::join(names, ", "), DidYouMean(entry, names)));
+    }
+    const std::vector<std::string>& words = known->second;
+    if (!word.is_string()) return WrongType(pointer, input + "." + entry, "a word", word);
+    if (std::find(words.begin(), words.end(), word.get<std::string>()) == words.end())
+      Add(pointer, fmt::format("{}.{} {} is not one of {}{}", input, entry, TomlLiteral(word),
+                               fmt::join(words, ", "), DidYouMean(word.get<std::string>(), words)));
   }
 
   const TomlTree& tree_;

@@ -25,6 +25,8 @@
 //   ROWS = 16384
 //   [[variants]]                # further shapes, checked for correctness; over the target's sizes
 //   ROWS = 1023
+//   [inputs.0]                  # what the first tensor of get_inputs() is like, where the judge
+//   order = "none"              # takes it for something else (docs/tasks.md)
 //
 // Strict: an unknown key, a wrong type or a name that is no Python identifier is an error with
 // file, line and remedy.
@@ -65,7 +67,8 @@ struct TaskConfig {
   Json sizes_cpu =
       Json::object();  // global name -> integer, number, boolean, text or list of these
   Json sizes_cuda = Json::object();
-  std::vector<Json> variants;  // each an object like the sizes
+  std::vector<Json> variants;    // each an object like the sizes
+  Json inputs = Json::object();  // number of a tensor that get_inputs() draws -> entry -> word
 
   // Module globals to set for `target` ("cpu", "cuda"): its sizes, and over them variant `variant`
   // when one is given.

@@ -55,6 +55,8 @@ SHAPE = [1, 2]
 N = 1023
 [[variants]]
 FLAG = true
+[inputs.1]
+order = "none"
 )");
   EXPECT_EQ(config.title, "Rows");
   EXPECT_EQ(config.CandidateEntry(), "SoftmaxNew");
@@ -65,6 +67,21 @@ FLAG = true
   EXPECT_THAT(config.tags, ElementsAre("constant-output"));
   EXPECT_EQ(config.split, "family");
   EXPECT_EQ(config.variants.size(), 2u);
+  EXPECT_EQ(config.inputs, Json({{"1", {{"order", "none"}}}}));
+}
+
+TEST(TaskConfig, WordThatNoInputHasIsNamedWithThoseThereAre) {
+  EXPECT_THAT(Bad("[inputs.0]\nsign = \"any\"\norder = \"ascend\""),
+              HasSubstr("x.toml:3: inputs.0.order \"ascend\" is not one of none, ascending, "
+                        "descending (did you mean \"ascending\"?)"));
+  EXPECT_THAT(
+      Bad("inputs.0.ordre = \"none\""),
+      HasSubstr("x.toml:1: inputs.0 has no entry ordre; it may have fractions, order, sign, "
+                "sums, symmetry, values, varies, zeros (did you mean \"order\"?)"));
+  EXPECT_THAT(Bad("inputs.0.zeros = true"), HasSubstr("inputs.0.zeros must be a word, not"));
+  EXPECT_THAT(Bad("inputs.x.zeros = \"free\""),
+              HasSubstr("inputs.x is not the number of an input"));
+  EXPECT_THAT(Bad("inputs = 3"), HasSubstr("inputs must be tables ([inputs.0])"));
 }
 
 TEST(TaskConfig, VariantIsAppliedOverTheSizesOfTheTarget) {

@@ -98,6 +98,7 @@ Result<Task> LoadTask(const std::string& path) {
       .Field(c.tolerance_multiple ? std::to_string(*c.tolerance_multiple) : "");
   for (const std::string& tag : c.tags) hash.Field(tag);
   for (const auto& variant : c.variants) hash.Field(JsonText(variant));
+  if (!c.inputs.empty()) hash.Field("inputs").Field(JsonText(c.inputs));
   const std::string file = task.path;
   task.files.emplace_back(file);
   if (!c.origin.empty()) {

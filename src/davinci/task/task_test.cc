@@ -61,6 +61,18 @@ TEST(LoadTask, HashFollowsWhatTheSourceImportsAndTheDataBesideIt) {
   EXPECT_EQ(load().data, std::vector<std::string>{folder->path() / "task.weights.pt"});
 }
 
+TEST(LoadTask, HashFollowsWhatTheSidecarSaysOfInputs) {
+  const auto folder = MakeTempDir("task-test");
+  ASSERT_TRUE(folder.ok());
+  const auto hash_with = [&](const char* sidecar) {
+    EXPECT_TRUE(WriteFileAtomic(folder->path() / "task.py", kTaskText, Durability::kFastest).ok());
+    EXPECT_TRUE(WriteFileAtomic(folder->path() / "task.toml", sidecar, Durability::kFastest).ok());
+    return LoadTask((folder->path() / "task.py").string())->hash;
+  };
+  EXPECT_NE(hash_with(""), hash_with("inputs.0.order = \"none\""));
+  EXPECT_NE(hash_with("inputs.0.order = \"none\""), hash_with("inputs.1.order = \"none\""));
+}
+
 TEST(WithoutTask, AFolderThatHoldsItGivesWayToItsOtherEntries) {
   const auto folder = MakeTempDir("task-test");
   ASSERT_TRUE(folder.ok());
