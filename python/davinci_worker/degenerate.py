@@ -30,26 +30,35 @@ class Habits:
         self.begins = same and one.dim() == 1 and not one.is_floating_point() and int(one[0]) == int(other[0]) == 0
 
 
+    @classmethod
+    def said(cls, entries):
+        """As the specification has them."""
+        made = cls()
+        made.alike, made.begins = entries["varies"] != "drawn", bool(entries.get("from_zero"))
+        return made
+
+
 NONE = Habits()
 
 
-def restyle(tensor, distribution, generator, sizes=(), habits=NONE, terms=0):
+def restyle(tensor, distribution, generator, sizes=(), habits=NONE, terms=0, said=None):
     """The tensor, or another of its kind, shape, strides and type. ``sizes``: of the dimensions of all inputs; ``terms``: how many numbers the
-    reference sums up into one, about."""
-    if tensor.numel() == 0 or tensor.dim() == 0:
+    reference sums up into one, about; ``said``: entries of its specification (specification.py)."""
+    said = said or {}
+    if tensor.numel() == 0 or tensor.dim() == 0 or said.get("values") in ("kept", "constant"):
         return tensor
     masks, values = distribution in ("degenerate", "degenerate_masks"), distribution in ("degenerate", "degenerate_values")
-    pair = _two_values(tensor)
+    pair = two_values(tensor) if said.get("values", "mask") == "mask" else None
     if pair is not None:
-        return _mask(tensor, *pair, generator) if masks and not habits.alike and not _is_one_hot(tensor) else tensor
+        return _mask(tensor, *pair, generator) if masks and not habits.alike and not is_one_hot(tensor) else tensor
     if not tensor.is_floating_point():
-        return _counts(tensor, generator, sizes, habits.begins) if masks and tensor.dim() == 1 and tensor.numel() > 1 else tensor
-    if distribution != "large_mean" and not values:
+        return _counts(tensor, generator, said.get("values") or count_kind(tensor, sizes, habits.begins)) if masks and may_count(tensor) else tensor
+    if distribution != "large_mean" and not values or said.get("values") == "mask":
         return tensor
     some = structure.sample(tensor)
-    if not torch.isfinite(some).all() or structure.has_few_values(some):
+    if "values" not in said and (not torch.isfinite(some).all() or structure.has_few_values(some)):
         return tensor
-    kind = structure.Structure(tensor)
+    kind = structure.Structure(tensor, said=said)
     if kind.is_bound:
         return tensor
     return kind.keep(_large_mean(tensor, some, generator, terms) if distribution == "large_mean" else _with_silence(tensor, generator))
@@ -59,7 +68,7 @@ def _uniform(shape, generator):
     return torch.rand(shape, generator=generator, device=generator.device)
 
 
-def _two_values(tensor):
+def two_values(tensor):
     """The two values of a mask of any type, the lower one first; None of another tensor."""
     if tensor.dtype is torch.bool:
         low, high = torch.tensor(False, device=tensor.device), torch.tensor(True, device=tensor.device)
@@ -71,7 +80,7 @@ def _two_values(tensor):
     return (low, high) if all(bool(((part == low) | (part == high)).all()) for part in structure.blocks(tensor)) else None
 
 
-def _is_one_hot(tensor):
+def is_one_hot(tensor):
     rows = tensor != tensor.amin() if tensor.dtype is not torch.bool else tensor
     return tensor.shape[-1] > 1 and any(bool((rows.sum(axis) == 1).all()) for axis in {tensor.dim() - 1, 0})
 
@@ -95,24 +104,34 @@ def _mask(tensor, low, high, generator):
     return result
 
 
-def _counts(tensor, generator, sizes, begins):
-    """Lengths, of which some become zero; groups that make up one of the ``sizes``, and their begins, of which one becomes empty. All other whole
-    numbers stay."""
+def may_count(tensor):
+    return not tensor.is_floating_point() and tensor.dtype is not torch.bool and tensor.dim() == 1 and tensor.numel() > 1
+
+
+def count_kind(tensor, sizes, from_zero):
+    """begins (of groups, where a first number of zero is habit), lengths, groups (that make up one of the ``sizes``), or kept: other whole numbers."""
     steps = tensor[1:] - tensor[:-1]
-    rising = bool((steps >= 0).all())
-    if begins and rising and int(steps.max()) > 1:
-        lengths = _one_empty(steps)
-        return torch.cat([tensor[:1], lengths.cumsum(0).to(tensor.dtype)])
+    if from_zero and bool((steps >= 0).all()) and int(steps.max()) > 1:
+        return "begins"
     low, high = int(tensor.min()), int(tensor.max())
     if low < 1 or high > max(sizes, default=0) or tensor.numel() not in sizes:
-        return tensor
+        return "kept"
     if tensor.unique().numel() == tensor.numel() and high - low + 1 == tensor.numel():  # an order
-        return tensor
-    if int(tensor.sum()) in sizes:
-        return _one_empty(tensor)
+        return "kept"
+    return "groups" if int(tensor.sum()) in sizes else "lengths"
+
+
+def _counts(tensor, generator, kind):
+    """Lengths, of which some become zero; groups and their begins, of which one becomes empty. All other whole numbers stay."""
+    steps = tensor[1:] - tensor[:-1]
+    if kind == "begins":
+        lengths = _one_empty(steps)
+        return torch.cat([tensor[:1], lengths.cumsum(0).to(tensor.dtype)])
+    if kind != "lengths":
+        return _one_empty(tensor) if kind == "groups" else tensor
     count = max(1, 2 * tensor.numel() // _ROWS)
     places = _uniform((tensor.numel(),), generator).argsort()
-    if rising:
+    if bool((steps >= 0).all()):
         places = torch.arange(tensor.numel(), device=tensor.device)
     elif bool((steps <= 0).all()):
         places = torch.arange(tensor.numel(), device=tensor.device).flip(0)

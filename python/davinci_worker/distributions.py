@@ -12,6 +12,7 @@ import torch
 
 from davinci_worker import degenerate, keyed_draws, native, packing, structure
 
+_NOTHING = {}  # is said of an input: all of it is looked at (specification.py)
 _MIN_SLICES, _MOST_SLICES = 4, 64
 _PIECE = 1 << 25  # elements drawn in one go: temporaries stay small
 _FEW_EDGES = 4
@@ -56,8 +57,10 @@ def ladder(name, selects=False):
     return tuple(rung for rung in _LADDERS.get(name, (name, "task")) if not (selects and rung in _TYING))
 
 
-def _is_restylable(tensor):
+def is_restylable(tensor, said=_NOTHING):
     """Masks, indices, one-hot and lengths keep their own values: their meaning is in them."""
+    if "values" in said:
+        return said["values"] in ("free", "system")
     if not tensor.is_floating_point() or tensor.numel() == 0:
         return False
     some = structure.sample(tensor)
@@ -66,7 +69,9 @@ def _is_restylable(tensor):
     return not structure.has_few_values(some)
 
 
-def _is_constant(tensor):
+def is_constant(tensor, said=_NOTHING):
+    if "values" in said:
+        return said["values"] == "constant"
     if not (tensor.is_floating_point() or tensor.dtype is torch.bool) or tensor.numel() < structure.MIN_CONSTANT:
         return False
     some = structure.sample(tensor)
@@ -98,23 +103,24 @@ def _empty_like(tensor):
     return torch.empty_strided(tensor.shape, tensor.stride(), dtype=tensor.dtype, device=tensor.device)
 
 
-def restyle(tensor, distribution, generator, coarse=False):
-    """A tensor of the same shape, strides, dtype and device under another distribution. ``coarse``: bfloat16 and TF32 round it all one way."""
+def restyle(tensor, distribution, generator, coarse=False, said=_NOTHING):
+    """A tensor of the same shape, strides, dtype and device under another distribution. ``coarse``: bfloat16 and TF32 round it all one way.
+    ``said``: entries of its specification."""
     down = round_down if coarse else lambda tensor: tensor
-    if distribution in VARYING and _is_constant(tensor):
+    if distribution in VARYING and is_constant(tensor, said):
         varied = down(_varied(tensor, distribution, generator))
-        return varied if tensor.dtype is torch.bool else structure.Structure(tensor, constant=True).keep(varied)
-    if not _is_restylable(tensor) or (distribution in _NEAR_OWN and tensor.dim() == 0):
+        return varied if tensor.dtype is torch.bool else structure.Structure(tensor, True, said).keep(varied)
+    if not is_restylable(tensor, said) or (distribution in _NEAR_OWN and tensor.dim() == 0):
         return tensor
-    kind = structure.Structure(tensor)
+    kind = structure.Structure(tensor, said=said)
     if kind.solvable and not kind.keeps_all and distribution in ("heavy_tailed", "heavy_tailed_sided"):
         return kind.other_system(generator)
     if kind.keeps_all or kind.solvable:
         return tensor
     if distribution == "small_scale":
         return kind.keep(tensor * _FAINT[tensor.dtype])
-    result = kind.keep(down(_with_outliers(tensor, distribution, generator) if distribution in _NEAR_OWN
-                            else _redrawn(tensor, distribution, generator)))
+    result = kind.keep(down(_with_outliers(tensor, distribution, generator, said) if distribution in _NEAR_OWN
+                            else _redrawn(tensor, distribution, generator, said)))
     if distribution == "log_uniform" and kind.is_walk:  # one that mixes slowly: who stops after some steps is wrong
         result.mul_(_STEP).diagonal(dim1=-2, dim2=-1).add_(1 - _STEP)
     return result
@@ -138,20 +144,22 @@ def _varied(tensor, distribution, generator):
     return result
 
 
-def _side(tensor):
+def side(tensor, said=_NOTHING):
     """1 or -1 where no value is on the other side of zero, as of a time step or a rate of decay; else None."""
+    if "sign" in said:
+        return {"positive": 1, "negative": -1, "any": None}[said["sign"]]
     some = structure.sample(tensor)
     return 1 if (some >= 0).all() else -1 if (some <= 0).all() else None
 
 
-def _redrawn(tensor, distribution, generator):
+def _redrawn(tensor, distribution, generator, said=_NOTHING):
     """``sided``: as ``signed``, but what has one sign keeps it."""
     result = _empty_like(tensor)
-    side = _side(tensor) if distribution == "heavy_tailed_sided" else None
+    sign = side(tensor, said) if distribution == "heavy_tailed_sided" else None
     for part in _pieces(result):
         values = stress_values("heavy_tailed" if distribution == "heavy_tailed_sided" else distribution, tuple(part.shape), generator, part.device)
-        if side is not None:
-            values.abs_().mul_(side)
+        if sign is not None:
+            values.abs_().mul_(sign)
         limit = min(torch.finfo(tensor.dtype).max, torch.finfo(values.dtype).max) / 4
         if values.dtype is part.dtype:
             torch.clamp(values, -limit, limit, out=part)
@@ -160,7 +168,7 @@ def _redrawn(tensor, distribution, generator):
     return result
 
 
-def _with_outliers(tensor, distribution, generator):
+def _with_outliers(tensor, distribution, generator, said=_NOTHING):
     """The task's own values but for a few of 10 to 300 (where all are of one sign, of that), slices near zero, in which an epsilon
     counts, and one of zeros (``outliers-faint``: none): who looks at a sample of them does not know what is among them. The last one is the largest,
     so that who leaves out a tail is wrong. ``edges``: none is large, a few are as small and as large as they may be."""
@@ -185,8 +193,8 @@ def _with_outliers(tensor, distribution, generator):
     share.mul_(_LAST)
     share[-1] = _LAST + (1 - _LAST) / _LAST * share[-1]  # not alike in two inputs: a reference may take their difference
     values = 10.0 ** (1.0 + 1.5 * share)
-    side = _side(tensor)
-    values = values.mul_(side) if side is not None else values.copysign_(torch.randn(at.numel(), generator=generator, device=device))
+    sign = side(tensor, said)
+    values = values.mul_(sign) if sign is not None else values.copysign_(torch.randn(at.numel(), generator=generator, device=device))
     result[packing.coordinates(at, tensor.shape)] = values.to(tensor.dtype)
     return result
 
@@ -200,7 +208,7 @@ def _bounds(tensor):
 
 def fingerprint(tensors):
     """A sample of every tensor that may have other values, None for the rest."""
-    return [structure.sample(t).clone() if _is_restylable(t) else None for t in tensors]
+    return [structure.sample(t).clone() if is_restylable(t) else None for t in tensors]
 
 
 def never_vary(some, others):
@@ -213,8 +221,13 @@ def never_vary(some, others):
 
 def fixed_whole(some, others):
     """Places of the inputs of whole numbers that are the same for two seeds: lengths, positions, segments."""
-    return frozenset(i for i, (a, b) in enumerate(zip(some, others)) if a.dim() and not a.is_floating_point() and a.dtype is not torch.bool
-                     and 1 < a.shape[-1] and a.numel() <= _PIECE and torch.equal(a, b))
+    return frozenset(i for i, (a, b) in enumerate(zip(some, others)) if has_other_whole(a) and torch.equal(a, b))
+
+
+def has_other_whole(tensor):
+    """Is it of a type and shape that ``other_whole`` knows?"""
+    return tensor.dim() > 0 and not tensor.is_floating_point() and tensor.dtype is not torch.bool and 1 < tensor.shape[-1] \
+        and tensor.numel() <= _PIECE
 
 
 def other_whole(tensor, generator, sizes=()):
@@ -244,9 +257,9 @@ def other_whole(tensor, generator, sizes=()):
     return tensor
 
 
-def scaled(tensor, seed):
+def scaled(tensor, seed, said=_NOTHING):
     """The own values of an input that a task always draws alike, each times a number from 0.75 to 1.25."""
-    kind = structure.Structure(tensor) if _is_restylable(tensor) else None
+    kind = structure.Structure(tensor, said=said) if is_restylable(tensor, said) else None
     if kind is None or kind.keeps_all:
         return tensor
     result, low, high = _empty_like(tensor), 0.75, 1.25

@@ -14,6 +14,9 @@ _TOLERANCE = 1e-3
 MIN_CONSTANT = 16  # elements
 _MOST_CODES = 8
 _LARGEST_MATRIX = 1024  # rows; larger ones are not tested for definiteness
+# What is said of a structure, by words (specification.py), and of a tensor without any.
+NO_ENTRIES = {"values": "free", "sums": "none", "order": "none", "axis": -1, "zeros": "free", "symmetry": "none", "whole_columns": []}
+_ORDERS = {"none": 0, "ascending": 1, "descending": -1}
 
 
 def _places(size, count, device):
@@ -88,12 +91,33 @@ def _norms(rows):
 
 class Structure:
     """Ids in a column, a triangle of zeros, symmetry, positive definiteness, and along one dimension order, probabilities or unit
-    vectors. A sample decides whether the whole tensor is looked at. ``keeps_all``: only its own values are sure to be of its kind."""
+    vectors. A sample decides whether the whole tensor is looked at. ``keeps_all``: only its own values are sure to be of its kind.
+    ``said``: entries that are known (specification.py); with all of them the tensor is not looked at."""
 
-    def __init__(self, own, constant=False):
+    def __init__(self, own, constant=False, said=None):
         self._own = own
         self._columns, self._zeros, self.symmetric, self.keeps_all, self.solvable = [], False, False, False, False
         self._axis, self._probabilities, self._unit, self._order = -1, False, False, 0
+        if not said or any(name not in said for name in NO_ENTRIES):
+            self._look(own, constant)
+        if said:
+            self._take(said)
+
+    @property
+    def entries(self):
+        return {"values": "kept" if self.keeps_all else "system" if self.solvable else "free",
+                "sums": "one" if self._probabilities else "unit" if self._unit else "none",
+                "order": next(word for word, order in _ORDERS.items() if order == self._order), "axis": self._axis,
+                "zeros": "kept" if self._zeros else "free", "symmetry": "kept" if self.symmetric else "none", "whole_columns": self._columns}
+
+    def _take(self, said):
+        said = {**self.entries, **said}
+        self.keeps_all, self.solvable = said["values"] == "kept", said["values"] == "system"
+        self._probabilities, self._unit, self._order = said["sums"] == "one", said["sums"] == "unit", _ORDERS[said["order"]]
+        self._axis, self._zeros, self.symmetric = said["axis"], said["zeros"] == "kept", said["symmetry"] == "kept"
+        self._columns = said["whole_columns"]
+
+    def _look(self, own, constant):
         for axis in (-1, *range(own.dim() - 1)) if own.dim() else ():
             if self._find_rows(own.movedim(axis, -1), constant):
                 self._axis = axis

@@ -62,7 +62,7 @@ class ValuesTest(unittest.TestCase):
         own_segment = (torch.randint(0, 3, (30, 1)) == torch.randint(0, 3, (30,))) | torch.eye(30, dtype=torch.bool)
         self.assertTrue(self.restyled(own_segment).diagonal().all())
         one_hot = torch.nn.functional.one_hot(torch.randint(0, 5, (40,)), 5)
-        for same in (one_hot, one_hot.bool(), one_hot.float(), torch.ones(4, 9, dtype=torch.bool)):
+        for same in (one_hot, one_hot.bool(), one_hot.float(), torch.ones(4, 9, dtype=torch.bool), torch.ones(9, dtype=torch.bool)):
             self.assertTrue(torch.equal(same, self.restyled(same)))
 
     def test_some_lengths_are_zero_and_some_groups_empty(self):

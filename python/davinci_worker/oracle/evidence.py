@@ -14,6 +14,9 @@ from davinci_worker.oracle.truth import Truth
 from davinci_worker.reference import Reference
 
 
+_SPECIFYING = 3  # behind the seeds of admission.check: the first of the draws from which inputs are specified
+
+
 class Evidence:
     """Holds what the reference answers to inputs that are not finite, and what was measured of the device once."""
 
@@ -26,7 +29,10 @@ class Evidence:
         self._between_events: float | None = None  # seconds (calibrate)
 
     def admit(self, asked: Admit) -> Message:
-        return admission.check(self._truth, asked.seed, self._reference.stochastic, asked.budget_seconds)
+        found = admission.check(self._truth, asked.seed, self._reference.stochastic, asked.budget_seconds)
+        if "tags" in found:
+            found["specification"] = self._draws.specification(asked.seed + _SPECIFYING)
+        return found
 
     def nonfinite(self, asked: Seeded) -> PreparedNonfinite:
         """Own inputs with a few NaN and infinities, for one call that is never timed and never decides."""

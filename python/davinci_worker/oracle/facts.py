@@ -24,6 +24,7 @@ class Facts:
     def load(self, asked: Load) -> Message:
         self._graphs.clear()
         self._draws.forget_task()
+        self._draws.know(asked)
         return self._reference.load(cast(Message, asked))
 
     def describe(self, asked: Seeded) -> Message:
