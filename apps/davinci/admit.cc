@@ -6,7 +6,10 @@
 
 #include <cstdio>
 #include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 #include "davinci/base/json_text.h"
 #include "davinci/base/progress_line.h"
@@ -31,6 +34,50 @@ Table::Cell Verdict(const json& task, const char* answer) {
   return {
       by.empty() ? std::string("PASSES") : fmt::format("PASSES, not on {}", fmt::join(by, ", ")),
       by.empty() ? TextStyle::kBad : TextStyle::kWarn};
+}
+
+// Entries of an input's specification that are shown where they say more than these words.
+constexpr std::pair<const char*, const char*> kPlainEntries[] = {
+    {"sums", "none"},     {"order", "none"}, {"zeros", "free"},
+    {"symmetry", "none"}, {"sign", "any"},   {"fractions", "none"}};
+
+// The word of an entry: the sidecar's, else the inferred one, else that every draw is looked at.
+std::string Word(const json& input, const json& overrides, const char* entry) {
+  const json inferred = input.value(entry, json());
+  const std::string found = inferred.is_string() ? inferred.get<std::string>() : "";
+  const auto said = overrides.find(entry);
+  if (said == overrides.end()) return found.empty() ? "by draw" : found;
+  return fmt::format("{} (sidecar; inferred: {})", said->get<std::string>(),
+                     found.empty() ? "by draw" : found);
+}
+
+// A row for each input of a task: what is known of it, and by whom.
+void AddInputs(const json& task, Table* table) {
+  const json& specification = task.at("specification");
+  const json& inputs = specification.at("inputs");
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const json& input = inputs[i];
+    const json overrides = specification.at("overrides").value(std::to_string(i), json::object());
+    std::vector<std::string> more;
+    for (const auto& [entry, plain] : kPlainEntries) {
+      // Few inputs are asked whether fractions would do.
+      if (std::string_view(entry) == "fractions" && input.at(entry).is_null() &&
+          !overrides.contains(entry))
+        continue;
+      const std::string word = Word(input, overrides, entry);
+      if (word != plain) more.push_back(fmt::format("{}: {}", entry, word));
+    }
+    if (input.at("axis").is_number() && input["axis"] != -1)
+      more.push_back(fmt::format("along dimension {}", input["axis"].get<int>()));
+    if (input.at("whole_columns").is_array() && !input["whole_columns"].empty())
+      more.push_back(fmt::format("whole numbers in columns {}",
+                                 fmt::join(input["whole_columns"].get<std::vector<int>>(), ", ")));
+    table->AddRow({i == 0 ? task.at("task").get<std::string>() : "", std::to_string(i),
+                   fmt::format("{} [{}]", input.at("dtype").get<std::string>(),
+                               fmt::join(input.at("shape").get<std::vector<int64_t>>(), ", ")),
+                   Word(input, overrides, "varies"), Word(input, overrides, "values"),
+                   fmt::format("{}", fmt::join(more, "; "))});
+  }
 }
 
 }  // namespace
@@ -83,6 +130,10 @@ int RunAdmit(const std::vector<std::string>& tasks, Target target,
     table.AddRow(std::move(row));
   }
   fmt::print("{}", table.Render({UseColor(STDOUT_FILENO), 0, ""}));
+  Table inputs({{"task"}, {"input", Align::kRight}, {"tensor"}, {"varies"}, {"values"}, {"more"}});
+  for (const json& task : found)
+    if (task.contains("specification")) AddInputs(task, &inputs);
+  if (inputs.num_rows() > 0) fmt::print("\n{}", inputs.Render({UseColor(STDOUT_FILENO), 0, ""}));
   for (const json& task : found)
     if (task.contains("error"))
       fmt::print("{}: {}\n", task.at("task").get<std::string>(),

@@ -1,4 +1,4 @@
-// davinci judge --admit: which wrong answers would pass on these tasks?
+// davinci judge --admit: which wrong answers would pass on these tasks, and what are their inputs?
 #pragma once
 
 #include <string>
@@ -8,10 +8,10 @@
 
 namespace davinci::app {
 
-// Asks about every task, one after the other, and prints a table or, with `json`, one document of
-// schema "davinci.admission/1" with an entry per task. A task that cannot be loaded gets an entry
-// with "error" and the rest goes on. Exit status: 0, 2 when some task could not be asked about, 3
-// when the judge did not start.
+// Asks about every task, one after the other, and prints two tables or, with `json`, one document
+// of schema "davinci.admission/1" with an entry per task. A task that cannot be loaded gets an
+// entry with "error" and the rest goes on. Exit status: 0, 2 when some task could not be asked
+// about, 3 when the judge did not start.
 int RunAdmit(const std::vector<std::string>& tasks, Target target,
              const judge::JudgeOptions& options, bool json);
 

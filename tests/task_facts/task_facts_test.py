@@ -193,6 +193,59 @@ class TaskFactsTest(unittest.TestCase):
         self.assertRegex(document["tasks"][0]["error"], r"broken\.py:\d+")
         self.assertEqual(document["tasks"][1]["tags"], ["identity"])
 
+    def test_what_inputs_are_like_is_inferred_once_and_overridden_in_the_sidecar(self):
+        task = self.write("ordered.py", SCALE_TASK.replace("torch.randn(N, N)", "torch.randn(N, N).sort().values"))
+
+        def specification():
+            return self.run_davinci("--admit", task)["tasks"][0]["specification"]
+
+        first = specification()
+        self.assertTrue(first["inferred"])
+        self.assertEqual({name: first["inputs"][0][name] for name in ("dtype", "shape", "varies", "values", "order", "sums")},
+                         {"dtype": "f32", "shape": [512, 512], "varies": "drawn", "values": "free", "order": "ascending", "sums": "none"})
+        again = specification()
+        self.assertEqual(again, {**first, "inferred": False})
+        candidate = self.write("ordered_new.py", SCALE_CANDIDATE.format(body=HONEST))
+        verdict = self.run_davinci("-r", task, "-c", candidate, "--protocol", "screening")
+        self.assertEqual(verdict["status"], "ok", verdict["message"])
+        self.assertNotIn("specification", verdict["evidence"]["admission"])
+        sidecar = self.write("ordered.toml", '[inputs.0]\norder = "none"\n')
+        other = specification()
+        self.assertEqual((other["inferred"], other["overrides"], other["inputs"]), (True, {"0": {"order": "none"}}, first["inputs"]))
+        shown = subprocess.run([DAVINCI, "judge", "--target", "cpu", "--admit", str(task)], capture_output=True, text=True, env=self.environment)
+        self.assertRegex(shown.stdout, r"\b0 +f32 \[512, 512\] +drawn +free +order: none \(sidecar; inferred: ascending\)")
+        for text, message in (('order = "asc"', r'ordered.toml:2: inputs.0.order "asc" is not one of none, ascending, descending'),
+                              ('symmetry = "kept"\n[inputs.4]\nvalues = "kept"', r"ordered.toml: \[inputs.4\]: get_inputs\(\) returns 1 tensors")):
+            sidecar.write_text("[inputs.0]\n" + text + "\n")
+            self.assertRegex(self.run_davinci("--admit", task, codes=(2,))["tasks"][0]["error"], message)
+
+    def test_a_candidate_may_rely_on_order_unless_the_sidecar_says_that_there_is_none(self):
+        task = self.write("largest.py", """
+            import torch
+
+            class Model(torch.nn.Module):
+                def forward(self, x):
+                    return x.amax(-1)
+
+            def get_inputs():
+                return [torch.randn(256, 256).sort().values]
+        """)
+        candidate = self.write("largest_new.py", """
+            import torch
+
+            class ModelNew(torch.nn.Module):
+                def forward(self, x):
+                    return x[:, -1].clone()
+        """)
+        arguments = ("-r", task, "-c", candidate, "--protocol", "screening")
+        for _ in range(2):  # the second time with what the first has kept
+            self.assertEqual(self.run_davinci(*arguments, codes=(0, 1))["correct"], True)
+        self.write("largest.toml", '[inputs.0]\norder = "none"\n')
+        for _ in range(2):
+            verdict = self.run_davinci(*arguments, codes=(1,))
+            self.assertEqual(verdict["status"], "mismatch", verdict["message"])
+            self.assertIn("heavy_tailed", verdict["message"])
+
     def test_first_evaluation_finds_the_tags_by_itself(self):
         self.assertIn("task: identity", self.judged["identity"]["labels"])
 

@@ -28,6 +28,7 @@
 #include "davinci/judge/roles/session_pool.h"
 #include "davinci/judge/roles/shared_process.h"
 #include "davinci/judge/run_trial.h"
+#include "davinci/judge/trial/task_admission.h"
 #include "davinci/judge/trial/trial.h"
 #include "davinci/sandbox/layers.h"
 
@@ -252,6 +253,7 @@ Result<nlohmann::json> Judge::Admit(const std::string& task_path, Target target)
   job.target = target;
   DAVINCI_ASSIGN_OR_RETURN(const Protocol protocol, ProtocolByName("davinci"));
   DAVINCI_ASSIGN_OR_RETURN(const JudgeContext* context, impl_->Ready());
+  job.specification = KeptSpecification(*context, job);
   Trial trial(*context, job, protocol);
   DAVINCI_ASSIGN_OR_RETURN(json found, AdmitTask(trial));
   found["sidecar_tags"] = job.task->config.tags;
@@ -382,6 +384,7 @@ Result<Evaluation> Judge::EvaluateIn(const EvaluationRequest& request, MemoryBud
       job.target = Target::kCpu;
       job.compile_only = true;
     }
+    job.specification = KeptSpecification(*context, job);
     if (job.target == Target::kCuda) impl_->timing_cores->KeepOff();
     const std::string& folder = impl_->options.record_folder;
     DAVINCI_ASSIGN_OR_RETURN(evaluation,

@@ -17,19 +17,21 @@ using config::TaskConfig;
 using nlohmann::json;
 
 json ConfigJson(const TaskConfig& c) {
-  return {{"title", c.title},
-          {"entry", c.entry},
-          {"function", c.function},
-          {"op", c.op},
-          {"precision", config::PrecisionName(c.precision)},
-          {"mode", static_cast<int>(c.mode)},
-          {"inplace", c.inplace},
-          {"tolerance_multiple", c.tolerance_multiple ? json(*c.tolerance_multiple) : json()},
-          {"tags", c.tags},
-          {"origin", c.origin},
-          {"sizes_cpu", c.sizes_cpu},
-          {"sizes_cuda", c.sizes_cuda},
-          {"variants", c.variants}};
+  json shown = {{"title", c.title},
+                {"entry", c.entry},
+                {"function", c.function},
+                {"op", c.op},
+                {"precision", config::PrecisionName(c.precision)},
+                {"mode", static_cast<int>(c.mode)},
+                {"inplace", c.inplace},
+                {"tolerance_multiple", c.tolerance_multiple ? json(*c.tolerance_multiple) : json()},
+                {"tags", c.tags},
+                {"origin", c.origin},
+                {"sizes_cpu", c.sizes_cpu},
+                {"sizes_cuda", c.sizes_cuda},
+                {"variants", c.variants}};
+  if (!c.inputs.empty()) shown["inputs"] = c.inputs;
+  return shown;
 }
 
 TaskConfig ConfigFrom(const json& shown) {
@@ -49,6 +51,7 @@ TaskConfig ConfigFrom(const json& shown) {
   c.sizes_cpu = shown.at("sizes_cpu");
   c.sizes_cuda = shown.at("sizes_cuda");
   for (const json& variant : shown.at("variants")) c.variants.push_back(variant);
+  c.inputs = shown.value("inputs", json::object());
   return c;
 }
 
@@ -81,14 +84,16 @@ task::Task TaskFrom(const json& shown) {
 }
 
 json JobJson(const Job& job) {
-  return {{"task", TaskJson(*job.task)},
-          {"candidate", job.candidate},
-          {"candidate_path", job.candidate_path},
-          {"candidate_has_neighbours", job.candidate_has_neighbours},
-          {"target", TargetName(job.target)},
-          {"baseline", job.baseline},
-          {"compile_only", job.compile_only},
-          {"compile_only_arch", job.compile_only_arch}};
+  json shown = {{"task", TaskJson(*job.task)},
+                {"candidate", job.candidate},
+                {"candidate_path", job.candidate_path},
+                {"candidate_has_neighbours", job.candidate_has_neighbours},
+                {"target", TargetName(job.target)},
+                {"baseline", job.baseline},
+                {"compile_only", job.compile_only},
+                {"compile_only_arch", job.compile_only_arch}};
+  if (!job.specification.is_null()) shown["specification"] = job.specification;
+  return shown;
 }
 
 Job JobFrom(const json& shown) {
@@ -101,6 +106,7 @@ Job JobFrom(const json& shown) {
   job.baseline = shown.at("baseline");
   job.compile_only = shown.at("compile_only");
   job.compile_only_arch = shown.at("compile_only_arch");
+  job.specification = shown.value("specification", json());
   return job;
 }
 

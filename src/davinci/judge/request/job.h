@@ -1,6 +1,7 @@
 // Job: a request as it is examined.
 #pragma once
 
+#include <nlohmann/json.hpp>
 #include <optional>
 
 #include "davinci/judge/request/request.h"
@@ -18,6 +19,9 @@ struct Job : EvaluationRequest {
   bool alone = false;
   // Whose sizes the reference is traced at: a device's on a machine without one, too.
   std::optional<Target> sizes_of = std::nullopt;
+  // What an earlier admission inferred of the task's inputs (task_admission.h); null: the oracle
+  // looks at every draw.
+  nlohmann::json specification = nullptr;
 };
 
 }  // namespace davinci::judge

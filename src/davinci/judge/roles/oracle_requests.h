@@ -63,6 +63,8 @@ struct Load {
   std::optional<double> tolerance_multiple = std::nullopt;
   std::optional<double> published_tolerance = std::nullopt;
   std::optional<ShrinkTo> compile_only = std::nullopt;
+  nlohmann::json inputs = nullptr;         // of a sidecar, TaskConfig::inputs; empty: no value
+  nlohmann::json specification = nullptr;  // Job::specification; null: no value
 };
 struct Describe {
   static constexpr char kOp[] = "describe";

@@ -57,7 +57,9 @@ Load WholeLoad() {
           .domain_on_host = true,
           .tolerance_multiple = 64,
           .published_tolerance = 0.01,
-          .compile_only = ShrinkTo{.memory = 1000, .own = true, .most = 500, .to = 200}};
+          .compile_only = ShrinkTo{.memory = 1000, .own = true, .most = 500, .to = 200},
+          .inputs = {{"0", {{"order", "none"}}}},
+          .specification = {{"version", 1}, {"inputs", json::array()}}};
 }
 
 Load LeastLoad() {

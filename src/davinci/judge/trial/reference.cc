@@ -91,7 +91,9 @@ to_oracle::Load ReferenceSpec(Trial& trial) {
       .precision = c.precision,
       .inplace = c.inplace,
       .mode = c.mode,
-      .tolerance_multiple = c.tolerance_multiple};
+      .tolerance_multiple = c.tolerance_multiple,
+      .inputs = c.inputs,
+      .specification = trial.job.specification};
   if (trial.context.facts != nullptr)
     if (const auto found =
             trial.context.facts->Get("domain", AdmissionKey(trial.context, trial.job));

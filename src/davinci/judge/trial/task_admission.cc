@@ -19,6 +19,7 @@ constexpr int kAdmissionVersion = 4;
 // Time that the first evaluation on a task may spend on its tags. Costlier tasks wait for `davinci
 // judge --admit`, which also asks about the stress distributions.
 constexpr double kAdmissionBudgetSeconds = 0.5;
+constexpr char kAdmissionSpace[] = "admission";
 
 }  // namespace
 
@@ -31,19 +32,28 @@ std::string AdmissionKey(const JudgeContext& context, const Job& job) {
                      context.hello.value("torch", ""), kAdmissionVersion);
 }
 
+json KeptSpecification(const JudgeContext& context, const Job& job) {
+  if (context.facts == nullptr) return nullptr;
+  const auto known = context.facts->Get(kAdmissionSpace, AdmissionKey(context, job));
+  if (!known.ok() || !*known || !(*known)->is_object()) return nullptr;
+  return (*known)->value("specification", json());
+}
+
 Result<json> AskAdmission(Trial& trial, std::optional<double> budget_seconds) {
   DAVINCI_RETURN_IF_ERROR(ShareDevice(trial));
   DAVINCI_ASSIGN_OR_RETURN(auto answer, trial.session->oracle->Ask(to_oracle::Admit{
                                             trial.secret.Next() >> 1, budget_seconds}));
   if (trial.context.facts != nullptr && answer.ok.contains("tags"))
-    (void)trial.context.facts->Put("admission", AdmissionKey(trial.context, trial.job), answer.ok);
+    (void)trial.context.facts->Put(kAdmissionSpace, AdmissionKey(trial.context, trial.job),
+                                   answer.ok);
   return answer.ok;
 }
 
 void LearnTask(Trial& trial) {
   if (!trial.admission.is_null()) return;
   if (trial.context.facts != nullptr)
-    if (auto known = trial.context.facts->Get("admission", AdmissionKey(trial.context, trial.job));
+    if (auto known =
+            trial.context.facts->Get(kAdmissionSpace, AdmissionKey(trial.context, trial.job));
         known.ok() && *known)
       trial.admission = **known;
   // Only the oracle of the full question can answer: with weights as initialised, other tags may
@@ -55,6 +65,7 @@ void LearnTask(Trial& trial) {
     auto asked = AskAdmission(trial, kAdmissionBudgetSeconds);
     trial.admission = asked.ok() ? *asked : json{{"failed", asked.status().message()}};
   }
+  if (trial.admission.is_object()) trial.admission.erase("specification");
 }
 
 std::vector<std::string> TaskTags(const task::Task& task, const json& admission) {

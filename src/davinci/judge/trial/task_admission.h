@@ -16,9 +16,12 @@ bool HasTag(const std::vector<std::string>& tags, std::string_view name);
 
 // Under which the answers are kept.
 std::string AdmissionKey(const JudgeContext& context, const Job& job);
+// The specification of the task's inputs (python/davinci_worker/specification.py) among the kept
+// answers; null where there is none.
+nlohmann::json KeptSpecification(const JudgeContext& context, const Job& job);
 // Asks the oracle; no more than `budget_seconds` where given.
 Result<nlohmann::json> AskAdmission(Trial& trial, std::optional<double> budget_seconds);
-// trial.admission: as kept, or asked within a small budget.
+// trial.admission: as kept, or asked within a small budget; without the specification.
 void LearnTask(Trial& trial);
 // Those of the task's sidecar and those learnt, in `admission`.
 std::vector<std::string> TaskTags(const task::Task& task, const nlohmann::json& admission);
