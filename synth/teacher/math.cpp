@@ -180,28 +180,35 @@ static inline void MultiplyAdd(const float* a, int64_t row, int64_t step, const 
     MultiplyAddStrip<1>(a, row, step, b + j, ldb, c + j, ldc, rows, inner);
 }
 
-// ---- Erf: Exp
-// x + x P(x^2) below 1, 1 - e^Q(|x|) above.
+// ---- Erf:
+// x + x P(x^2) below 0.7, 1 - 2^Q(|x|) above: the power lies between 2^-26 and 1/3, so that its
+// exponent is added to the bits of 2^r.
 static inline float Erf(float x) {
   const float a = std::fabs(x);
   const float s = a * a;
-  float p = 7.8891193e-05f;
-  p = std::fma(p, s, -0.000802084105f);
-  p = std::fma(p, s, 0.00518953521f);
-  p = std::fma(p, s, -0.0268544443f);
-  p = std::fma(p, s, 0.112836003f);
-  p = std::fma(p, s, -0.37612626f);
-  p = std::fma(p, s, 0.128379166f);
+  float p = 0.00428181188f;
+  p = std::fma(p, s, -0.0264744945f);
+  p = std::fma(p, s, 0.112769999f);
+  p = std::fma(p, s, -0.376122206f);
+  p = std::fma(p, s, 0.128379121f);
   const float c = a > 4.0f ? 4.0f : a;
-  float q = -2.16976387e-05f;
-  q = std::fma(q, c, 0.000441472919f);
-  q = std::fma(q, c, -0.00420528604f);
-  q = std::fma(q, c, 0.0252103433f);
-  q = std::fma(q, c, -0.108422101f);
-  q = std::fma(q, c, -0.633216381f);
-  q = std::fma(q, c, -1.12958026f);
-  q = std::fma(q, c, 0.000188467806f);
-  return a < 1.0f ? std::fma(p, x, x) : std::copysign(1.0f - Exp(q), x);
+  float q = 0.000311126641f;
+  q = std::fma(q, c, -0.00465752278f);
+  q = std::fma(q, c, 0.0330825374f);
+  q = std::fma(q, c, -0.151946381f);
+  q = std::fma(q, c, -0.91709286f);
+  q = std::fma(q, c, -1.62810934f);
+  q = std::fma(q, c, -4.20570905e-06f);
+  const float n = std::rint(q);
+  const float r = q - n;
+  float e = 0.00132764713f;
+  e = std::fma(e, r, 0.00967554096f);
+  e = std::fma(e, r, 0.0555071309f);
+  e = std::fma(e, r, 0.240221202f);
+  e = std::fma(e, r, 0.693146944f);
+  e = std::fma(e, r, 1.00000012f);
+  e = std::bit_cast<float>(std::bit_cast<int>(e) + (static_cast<int>(n) << 23));
+  return a < 0.7f ? std::fma(p, x, x) : std::copysign(1.0f - e, x);
 }
 
 // ---- Sin:

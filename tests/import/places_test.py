@@ -1,4 +1,5 @@
-"""Kernels in C++ read memory where it lies: views without a copy, borders and joins without clamps, windows of few channels.
+"""Kernels in C++ read memory where it lies: views without a copy, borders and joins without clamps, windows of few channels,
+parts that are written.
 
     places_test.py DAVINCI
 """
@@ -56,6 +57,10 @@ class PlacesTest(unittest.TestCase):
 
     def test_few_channels_are_no_library_s(self):
         self.assertNotRegex(self.written.file("few_channels").read_text().split("class ModelNew")[1], r"conv[12]d\(")
+
+    def test_parts_are_written_by_the_kernel_that_makes_them(self):
+        self.assertEqual(self.written.tasks["parts_written"]["candidates"][0].get("left", []), [])
+        self.assertNotRegex(self.written.file("parts_written").read_text().split("class ModelNew")[1], r"changed_copy\(|_pool2d\(")
 
 
 if __name__ == "__main__":

@@ -25,6 +25,7 @@ Result<Program> Teacher::Lowered(const synth::Graph& graph, const synth::Rendere
   const synth::Binding binding =
       language == Language::kCpp || task.fixed_sizes ? synth::Binding::kCpu : synth::Binding::kCuda;
   LowerOptions options{allowed.In(language), binding};
+  options.in_cpp = language == Language::kCpp;
   options.sizes_of_results = IsBrief(form, language);
   DAVINCI_ASSIGN_OR_RETURN(Program program, Lower(graph, task.parts, tables_, options));
   program.fixed_sizes = task.fixed_sizes;

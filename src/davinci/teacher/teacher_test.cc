@@ -5,6 +5,7 @@
 
 #include <filesystem>
 
+#include "davinci/teacher/program/math_text.h"
 #include "davinci/teacher/semantics/python_expression.h"
 
 namespace davinci::teacher {
@@ -224,6 +225,34 @@ TEST(Teacher, AJoinReadsThroughCheapFunctionsOfSlices) {
     EXPECT_GT(apart->own_kernels, 1);
   }
   EXPECT_GT(whole, 10u);
+}
+
+// g++ takes 256 bits of AVX-512 where it tunes for an Intel processor.
+TEST(Teacher, KernelsThatComputeFunctionsTakeWholeVectorRegisters) {
+  size_t computing = 0, moving = 0;
+  for (const auto& task : Tasks(200, 13)) {
+    const auto best = All().teacher.Write(task.graph, task.text, Language::kCpp,
+                                          RuleSet::Of(Level::kBest, Language::kCpp));
+    if (!best.ok() || best->own_kernels == 0) continue;
+    const bool functions = best->source.find("static inline float ") != std::string::npos;
+    const size_t wide = best->source.find("#pragma GCC target(\"prefer-vector-width=512\")");
+    (functions ? computing : moving) += 1;
+    if (functions) {
+      EXPECT_LT(wide, best->source.find("#include")) << best->source;
+    } else if (best->source.find("struct ") == std::string::npos) {
+      EXPECT_EQ(wide, std::string::npos) << best->source;
+    }
+  }
+  EXPECT_GT(computing, 20u);
+  EXPECT_GT(moving, 20u);
+}
+
+// An exponential with its edges costs as much as the rest of the function.
+TEST(MathText, TheErrorFunctionNeedsNoExponential) {
+  const auto math = MathText::Load(kSource / "synth" / "teacher" / "math.cpp");
+  ASSERT_TRUE(math.ok()) << math.status().ToString();
+  EXPECT_THAT(math->Definitions({"Erf"}), HasSubstr("float Erf("));
+  EXPECT_EQ(math->Definitions({"Erf"}).find("Exp("), std::string::npos);
 }
 
 TEST(Teacher, WithoutRulesEveryOperatorIsAKernel) {

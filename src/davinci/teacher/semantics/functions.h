@@ -19,6 +19,7 @@ void AddMatmul(FunctionRegistry* registry);        // matmul.cc: linear maps
 void AddMoves(FunctionRegistry* registry);         // moves.cc: shuffles, repetition, diagonals
 void AddNorms(FunctionRegistry* registry);         // norm.cc
 void AddPadding(FunctionRegistry* registry);       // pad.cc
+void AddParts(FunctionRegistry* registry);         // parts.cc: writes into a part
 void AddPatches(FunctionRegistry* registry);       // patches.cc: unfold
 void AddPools(FunctionRegistry* registry);         // pool.cc
 void AddReads(FunctionRegistry* registry);         // reads.cc: gather, embedding, select

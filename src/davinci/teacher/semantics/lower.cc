@@ -131,6 +131,16 @@ bool KnowsSymbols(const std::string& label) {
   return kKnown.contains(label);
 }
 
+// "changed_copy(a, lambda t: t.__setitem__(i, v))" -> "changed_part(a, i, v)"; other texts stay.
+std::string WithChangedPart(std::string text) {
+  constexpr std::string_view kCopy = "changed_copy(", kWrite = ", lambda t: t.__setitem__(";
+  const size_t at = text.find(kWrite);
+  if (!text.starts_with(kCopy) || at == std::string::npos || !text.ends_with("))")) return text;
+  const std::string copied = text.substr(kCopy.size(), at - kCopy.size());
+  text = text.substr(at + kWrite.size(), text.size() - 1 - (at + kWrite.size()));
+  return fmt::format("changed_part({}, {}", copied, synth::Replaced(text, "...", "\"...\""));
+}
+
 // The text's result may be a view with another order of axes.
 bool MovesAxes(const std::string& text) {
   for (const char* mover : {"einsum", "permute", "transpose", "movedim", ".t()", ".T", ")[", "}["})
@@ -342,8 +352,15 @@ class Lowering {
 
   Result<Meaning> Evaluated(const Node& node, const NodeText& text) {
     const FormFiller filler{program_, node, text, true};
-    DAVINCI_ASSIGN_OR_RETURN(const auto expression,
-                             PythonExpression::Parse(filler.Fill(text.form)));
+    const std::string filled = filler.Fill(text.form);
+    if (const std::string part = options_.in_cpp ? WithChangedPart(filled) : filled; part != filled)
+      if (auto changed = EvaluatedText(node, text, part); changed.ok()) return changed;
+    return EvaluatedText(node, text, filled);
+  }
+
+  Result<Meaning> EvaluatedText(const Node& node, const NodeText& text, const std::string& filled) {
+    const FormFiller filler{program_, node, text, true};
+    DAVINCI_ASSIGN_OR_RETURN(const auto expression, PythonExpression::Parse(filled));
     Names names;
     for (size_t i = 0; i < node.inputs.size(); ++i)
       names[fmt::format("in_{}", i)] =

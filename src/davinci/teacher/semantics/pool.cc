@@ -147,17 +147,39 @@ Result<Meaning> UnevenPool(Builder& b, Id x, size_t axes, int64_t count, bool ma
   return mean;
 }
 
+// Axes of which one window is as long as the axis, where the others keep their size: None, or the
+// size itself. Nothing: other sizes.
+std::optional<Meaning> WholeAxes(const Call& call, const Meaning& sizes) {
+  const auto shape = call.Shape();
+  if (!sizes.IsSequence() || sizes.items.size() + 2 != shape.size()) return std::nullopt;
+  Meaning whole = Meaning::Sequence({});
+  for (size_t i = 0; i < sizes.items.size(); ++i) {
+    const Meaning& size = sizes.items[i];
+    if (size.number == 1.0)
+      whole.items.push_back(Meaning::Number(static_cast<double>(2 + i)));
+    else if (!size.IsNone() &&
+             !(size.number &&
+               call.b.p.graph.dims.IsConstant(shape[2 + i], static_cast<int64_t>(*size.number))))
+      return std::nullopt;
+  }
+  return whole.items.empty() ? std::nullopt : std::optional(whole);
+}
+
 // Windows from floor(i * size / count) to ceil((i + 1) * size / count).
 Result<Meaning> AdaptivePool(const Call& call) {
   Builder& b = call.b;
   const size_t axes = SpatialAxes(call.name);
   const auto shape = call.Shape();
-  const auto count = WholeNumber(call.Argument(1, "output_size"));
-  if (shape.size() != axes + 2 || !count || *count < 1) return call.NotKnown();
+  const Meaning sizes = call.Argument(1, "output_size");
+  const auto count = WholeNumber(sizes);
+  if (shape.size() != axes + 2) return call.NotKnown();
   const bool max = call.name.find("max") != std::string::npos;
   const auto pooled = [&](Id x, const Meaning& along, bool keepdim) {
     return max ? Reduce(b, ReduceKind::kMax, x, along, keepdim) : Mean(b, x, along, keepdim);
   };
+  if (const auto whole = WholeAxes(call, sizes); b.options.in_cpp && !count && whole)
+    return pooled(call.x(), *whole, true);
+  if (!count || *count < 1) return call.NotKnown();
   if (*count == 1) {
     Meaning spatial = Meaning::Sequence({});
     for (size_t i = 0; i < axes; ++i)
