@@ -212,13 +212,15 @@ static inline float Erf(float x) {
 }
 
 // ---- Sin:
-// The quarter turn that x lies in and the rest, in double precision: exact up to 2^50.
+// The quarter turn that x lies in and the rest, in double precision: exact up to 2^50. A sum with
+// 1.5 2^52 is rounded to a whole number, which its last bits hold.
 static inline float QuarterTurns(float x, int& quarter) {
   const double wide = x;
-  const double n = std::rint(wide * 0.63661977236758134);
+  const double turns = std::fma(wide, 0.63661977236758134, 6755399441055744.0);
+  const double n = turns - 6755399441055744.0;
   double r = std::fma(n, -1.5707963267948966, wide);
   r = std::fma(n, -6.123233995736766e-17, r);
-  quarter = static_cast<int>(n - 4.0 * std::floor(n * 0.25));
+  quarter = static_cast<int>(std::bit_cast<int64_t>(turns));
   return static_cast<float>(r);
 }
 static inline float SineOfQuarter(float r, int quarter) {

@@ -1,5 +1,5 @@
 """Kernels in C++ read memory where it lies: views without a copy, borders and joins without clamps, windows of few channels,
-parts that are written.
+parts that are written, products of which nothing is summed.
 
     places_test.py DAVINCI
 """
@@ -61,6 +61,9 @@ class PlacesTest(unittest.TestCase):
     def test_parts_are_written_by_the_kernel_that_makes_them(self):
         self.assertEqual(self.written.tasks["parts_written"]["candidates"][0].get("left", []), [])
         self.assertNotRegex(self.written.file("parts_written").read_text().split("class ModelNew")[1], r"changed_copy\(|_pool2d\(")
+
+    def test_products_of_which_nothing_is_summed_are_no_library_s(self):
+        self.assertNotRegex(self.written.file("thin_products").read_text().split("class ModelNew")[1], r"(matmul|linear|bmm|first)\(")
 
 
 if __name__ == "__main__":

@@ -101,6 +101,9 @@ Result<Meaning> Matmul(Builder& b, Id left, Id right) {
   if (x.size() < 2 || y.size() < 2 || !b.p.Same(x.back(), y[y.size() - 2]))
     return Unknown("a product of these shapes");
   if (!real) return Unknown("a product of these types");
+  // Nothing is summed: each element is a product of two.
+  if (b.options.in_cpp && b.p.IsOne(x.back()))
+    return b.Binary("*", Meaning::Tensor(left), Meaning::Tensor(right));
   TensorValue value;
   value.kind = TensorValue::Kind::kOpaque;
   value.text = "torch.matmul({0}, {1})";
@@ -128,13 +131,18 @@ Result<Meaning> Linear(Builder& b, Id x, const Meaning& weight, const Meaning& b
   if (of_weight.size() != 2 || !b.p.Same(of_weight[1], shape.back()) ||
       b.p[x].dtype != DType::kFloat)
     return Unknown("linear of these shapes");
+  const bool biased = bias.kind == Meaning::Kind::kTensor;
+  if (b.options.in_cpp && b.p.IsOne(shape.back())) {
+    DAVINCI_ASSIGN_OR_RETURN(const Meaning row, b.Reshape(weight.id, {of_weight[0]}));
+    DAVINCI_ASSIGN_OR_RETURN(const Meaning scaled, b.Binary("*", Meaning::Tensor(x), row));
+    return biased ? b.Binary("+", scaled, bias) : scaled;
+  }
   TensorValue value;
   value.kind = TensorValue::Kind::kOpaque;
   value.what = "matmul";
   value.operands = {x};
   value.shape = shape;
   value.shape.back() = of_weight[0];
-  const bool biased = bias.kind == Meaning::Kind::kTensor;
   if (module.empty()) {
     value.operands.push_back(weight.id);
     if (biased) value.operands.push_back(bias.id);
