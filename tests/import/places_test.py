@@ -55,6 +55,10 @@ class PlacesTest(unittest.TestCase):
             self.assertNotRegex(pad, r"[<>] (\d+|v\d+) \? ", pad)
             self.assertRegex(pad, r"if \(i2 < \d+\)")
 
+    def test_a_join_of_many_parts_chooses_none_in_its_loops(self):
+        joined = re.search(r'extern "C" void \w*Cat\w*Kernel.*?\n}\n', self.written.file("long_join").read_text(), re.S)[0]
+        self.assertNotIn(" ? ", joined)
+
     def test_few_channels_are_no_library_s(self):
         self.assertNotRegex(self.written.file("few_channels").read_text().split("class ModelNew")[1], r"conv[12]d\(")
 

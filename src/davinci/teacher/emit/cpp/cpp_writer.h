@@ -21,10 +21,10 @@ class CppWriter : private CWriter {
   KernelText Write();
 
  private:
-  static constexpr int kLanes = 64;        // columns that one task reduces side by side
-  static constexpr int kShortRow = 16;     // elements of a row that fill no vector register
-  static constexpr int kFewestLanes = 8;   // rows side by side from which half a register is filled
-  static constexpr size_t kMostParts = 8;  // of one loop
+  static constexpr int kLanes = 64;       // columns that one task reduces side by side
+  static constexpr int kShortRow = 16;    // elements of a row that fill no vector register
+  static constexpr int kFewestLanes = 8;  // rows side by side from which half a register is filled
+  static constexpr size_t kMostParts = 16;    // of one loop
   static constexpr size_t kMostBranches = 9;  // copies of a kernel's inner loops
 
   std::string StoredType(DType type) override;
