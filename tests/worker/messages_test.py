@@ -1,5 +1,6 @@
 """Requests and replies as they are declared: what a role reads is what the judge sends. Golden files of requests say so, which the tests of
-the judge (judge/roles/requests_test.cc) compare with what they send, and recorded trials."""
+the judge (judge/roles/requests_test.cc) compare with what they send, and recorded trials. Golden files of replies hold what an oracle sends;
+the judge's tests (replies_test.cc) read them. DAVINCI_UPDATE_GOLDEN=1 writes these anew; read the difference before you commit it."""
 
 import json
 import os
@@ -20,10 +21,12 @@ except ImportError:
     sys.exit(77)
 
 from davinci_worker import messages, oracle, runner  # noqa: E402
+from davinci_worker.oracle import messages as m  # noqa: E402
 from davinci_worker.oracle.messages import Verify  # noqa: E402
 from davinci_worker.runner.messages import Arm, ArmWindow, Window  # noqa: E402
 
 GOLDEN = ROOT / "tests/golden/requests"
+REPLIES = ROOT / "tests/golden/replies/oracle"
 PASSED_ON = {"seconds", "changed", "op"}  # keys of an oracle's reply that goes on to a runner, which reads them not
 
 
@@ -39,6 +42,26 @@ class Told:
     args: str | None
     peak_bytes: object = messages.ABSENT
     fds: tuple = ()
+
+
+def replies():
+    """By request of an oracle: replies that a trial decides by."""
+    broken = [m.Verified({"passed": True, "outputs": []}, False, 1), m.Verified(None, True, None)]
+    return {
+        "prepare": [m.Prepared("heavy_tailed", "gASVBQ==", {"factor": 2.0}, 13, 4096), m.Prepared("task", "gASVBQ==", None, 13)],
+        "nonfinite": [m.PreparedNonfinite("gASVBQ==", 13), m.PreparedNonfinite(None)],
+        "draw": [m.Drawn(["gASVBQ==", "gASVCQ=="], 13)],
+        "verify": broken,
+        "verify_several": [m.VerifiedSeveral([messages.wire(one)[0] for one in broken])],
+        "mutates": [m.Mutates(True, False), m.Mutates(False, True)],
+        "unread": [m.Unread(["bias"])],
+        "arena": [m.DeviceMemory("00ff", 4096), m.HostMemory(4096, [7])],
+        "filled": [m.IsFilled(True)],
+        "release": [m.Released(123456789)],
+        "turn": [m.Turn(0.25)],
+        "calibrate": [m.Calibrated(0.25)],
+        "forget": [m.Forgot(True)],
+    }
 
 
 def handlers():
@@ -127,6 +150,13 @@ class MessagesTest(unittest.TestCase):
         self.assertEqual(sent, {"oracle": {*table["oracle"]}, "runner": {*table["runner"], "arm"}})
         self.assertEqual({kind: declared(kind)[0] - keys for kind, keys in read.items() if kind != "left" and declared(kind)[0] - keys}, {})
         self.assertEqual(read["left"], {"outputs", "baseline"})
+
+    def test_replies_are_sent_as_their_golden_files_say(self):
+        sent = {op: "".join(json.dumps(messages.wire(reply)[0]) + "\n" for reply in known) for op, known in replies().items()}
+        if os.environ.get("DAVINCI_UPDATE_GOLDEN") == "1":
+            for op, lines in sent.items():
+                (REPLIES / f"{op}.jsonl").write_text(lines, encoding="utf-8")
+        self.assertEqual(sent, {file.stem: file.read_text(encoding="utf-8") for file in REPLIES.iterdir()})
 
     def test_every_recorded_request_is_read_as_a_whole(self):
         requests = list(recorded())

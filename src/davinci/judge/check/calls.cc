@@ -29,16 +29,12 @@ int64_t Nanoseconds(const json& answer) {
   return static_cast<int64_t>(1e9 * answer.at("seconds").get<double>());
 }
 
-Result<json> PrepareInputs(Trial& trial, const std::string& distribution, int variant, bool truth) {
-  DAVINCI_ASSIGN_OR_RETURN(
-      auto prepared, trial.session->oracle->Ask(to_oracle::Prepare{.seed = trial.secret.Next() >> 1,
-                                                                   .distribution = distribution,
-                                                                   .variant = variant,
-                                                                   .truth = truth}));
-  if (const auto peak = prepared.ok.find("peak_bytes"); peak != prepared.ok.end())
-    DeviceMemoryOf(&trial.report).oracle_peak_bytes = *peak;
-  trial.inputs.call_seed = prepared.ok.at("call_seed");
-  return prepared.ok;
+Result<from_oracle::Prepared> PrepareInputs(Trial& trial, const to_oracle::Prepare& asked) {
+  DAVINCI_ASSIGN_OR_RETURN(const auto reply, trial.session->oracle->Ask(asked));
+  auto prepared = reply.ok.get<from_oracle::Prepared>();
+  if (prepared.peak_bytes) DeviceMemoryOf(&trial.report).oracle_peak_bytes = *prepared.peak_bytes;
+  trial.inputs.call_seed = prepared.call_seed;
+  return prepared;
 }
 
 to_runner::Arm ArmMessage(DrawnInputs* inputs, SecretStream* secret, const Timed& timed,

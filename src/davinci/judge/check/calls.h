@@ -7,6 +7,7 @@
 
 #include "davinci/base/status.h"
 #include "davinci/judge/roles/oracle.h"
+#include "davinci/judge/roles/oracle_replies.h"
 #include "davinci/judge/roles/runner.h"
 #include "davinci/judge/roles/session.h"
 #include "davinci/judge/trial/trial.h"
@@ -20,9 +21,8 @@ inline constexpr double kSpinSeconds = 0.05;
 // That the oracle spent on what it answers.
 int64_t Nanoseconds(const nlohmann::json& answer);
 
-// Draws inputs; `truth` also computes what is right for them.
-Result<nlohmann::json> PrepareInputs(Trial& trial, const std::string& distribution, int variant,
-                                     bool truth);
+// Draws inputs; where `truth` is asked for, what is right for them is computed, too.
+Result<from_oracle::Prepared> PrepareInputs(Trial& trial, const to_oracle::Prepare& asked);
 // Arming for a call on a slot of the arena drawn anew, which `inputs` note.
 to_runner::Arm ArmMessage(DrawnInputs* inputs, SecretStream* secret, const Timed& timed,
                           const VariantFacts& facts, const std::string& args);

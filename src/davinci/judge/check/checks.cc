@@ -40,19 +40,14 @@ bool OtherValuesAreWrong(const json& first, const json& second) {
 }
 
 // Inputs of a check and their truth, which the oracle keeps for the session's next candidates.
-Result<json> PrepareCheck(Trial& trial, const CheckStep& step, int variant) {
+Result<from_oracle::Prepared> PrepareCheck(Trial& trial, const CheckStep& step, int variant) {
   const size_t position = trial.report.evidence.checks.value().size();
-  const to_oracle::Prepare request = {.seed = trial.session->CheckSeed(fmt::format(
-                                          "{} {} {}", trial.protocol.name, position, variant)),
-                                      .distribution = step.distribution,
-                                      .variant = variant,
-                                      .truth = true,
-                                      .keep = true};
-  DAVINCI_ASSIGN_OR_RETURN(auto prepared, trial.session->oracle->Ask(request));
-  if (const auto peak = prepared.ok.find("peak_bytes"); peak != prepared.ok.end())
-    DeviceMemoryOf(&trial.report).oracle_peak_bytes = *peak;
-  trial.inputs.call_seed = prepared.ok.at("call_seed");
-  return prepared.ok;
+  return PrepareInputs(trial, {.seed = trial.session->CheckSeed(
+                                   fmt::format("{} {} {}", trial.protocol.name, position, variant)),
+                               .distribution = step.distribution,
+                               .variant = variant,
+                               .truth = true,
+                               .keep = true});
 }
 
 Result<bool> CheckVariant(Trial& trial, int variant, bool own_size) {
@@ -82,9 +77,9 @@ Result<bool> CheckVariant(Trial& trial, int variant, bool own_size) {
 Result<std::optional<Failure>> CheckOne(Trial& trial, const CheckStep& step, int variant) {
   using Maybe = std::optional<Failure>;
   DAVINCI_RETURN_IF_ERROR(ShareDevice(trial));
-  DAVINCI_ASSIGN_OR_RETURN(json prepared, PrepareCheck(trial, step, variant));
-  const std::string args = prepared.at("args");
-  const std::string distribution = prepared.value("distribution", step.distribution);
+  DAVINCI_ASSIGN_OR_RETURN(const auto prepared, PrepareCheck(trial, step, variant));
+  const std::string& args = prepared.args;
+  const std::string& distribution = prepared.distribution;
   DAVINCI_RETURN_IF_ERROR(ShareDevice(trial));
   DAVINCI_ASSIGN_OR_RETURN(CallResult call,
                            ArmAndCall(trial, &trial.candidate.timed, variant, args));
@@ -98,11 +93,11 @@ Result<std::optional<Failure>> CheckOne(Trial& trial, const CheckStep& step, int
   }
   if (auto failure = CheckOutside(trial, trial.candidate.timed)) return Maybe(failure);
   DAVINCI_RETURN_IF_ERROR(ShareDevice(trial));
-  std::optional<Failure> broken;
-  DAVINCI_ASSIGN_OR_RETURN(const auto verified, trial.session->oracle->Ask(VerifyRequest(
-                                                    trial, layout, json(), true, true)));
-  const json compared = Verified(verified.ok, &broken);
-  if (broken) return Maybe(broken);
+  DAVINCI_ASSIGN_OR_RETURN(const auto found, trial.session->oracle->Ask(
+                                                 VerifyRequest(trial, layout, json(), true, true)));
+  const auto verified = found.ok.get<from_oracle::Verified>();
+  if (auto broken = WhatBroke(verified)) return Maybe(std::move(broken));
+  const json& compared = verified.comparison;
   DAVINCI_RETURN_IF_ERROR(ShareDevice(trial));
   DAVINCI_RETURN_IF_ERROR(AskPublishedRule(trial, distribution, variant, layout, compared));
   CheckEvidence check = {distribution, variant, compared.at("passed").get<bool>(), 0};

@@ -62,9 +62,10 @@ void ProbeNonfinite(Trial& trial) {
   };
   auto prepared = trial.session->oracle->Ask(to_oracle::Nonfinite{trial.secret.Next() >> 1});
   if (!prepared.ok()) return give_up(prepared.status().message());
-  if (prepared->ok.at("args").is_null()) return give_up("no floating input");
-  trial.inputs.call_seed = prepared->ok.at("call_seed");
-  auto call = ArmAndCall(trial, &trial.candidate.timed, 0, prepared->ok.at("args"));
+  const auto drawn = prepared->ok.get<from_oracle::PreparedNonfinite>();
+  if (!drawn.args) return give_up("no floating input");
+  trial.inputs.call_seed = drawn.call_seed;
+  auto call = ArmAndCall(trial, &trial.candidate.timed, 0, *drawn.args);
   if (!call.ok()) return give_up(call.status().message());
   json layout;
   auto uncollected = CollectOutputs(trial, &trial.candidate.timed, &*call, 0, &layout);

@@ -77,14 +77,10 @@ to_oracle::Compare CompareRequest(const DrawnInputs& inputs, const Timed& timed,
   return {.outputs = layout, .left = {InputsOf(inputs, timed), std::nullopt}};
 }
 
-json Verified(const json& found, std::optional<Failure>* broken) {
-  if (found.value("late", false)) {
-    *broken = LateWrites();
-  } else if (const auto changed = found.find("changed");
-             changed != found.end() && changed->is_number_integer()) {
-    *broken = InputMutation(changed->get<int>());
-  }
-  return found.at("comparison");
+std::optional<Failure> WhatBroke(const from_oracle::Verified& found) {
+  if (found.late) return LateWrites();
+  if (found.changed) return InputMutation(*found.changed);
+  return std::nullopt;
 }
 
 std::optional<Failure> CheckOutside(const Trial& trial, const Timed& timed) {

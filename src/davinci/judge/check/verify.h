@@ -6,6 +6,7 @@
 #include <string>
 
 #include "davinci/judge/roles/failure.h"
+#include "davinci/judge/roles/oracle_replies.h"
 #include "davinci/judge/roles/oracle_requests.h"
 #include "davinci/judge/roles/session.h"
 #include "davinci/judge/trial/trial.h"
@@ -20,8 +21,8 @@ to_oracle::Verify VerifyRequest(const Trial& trial, const nlohmann::json& layout
 // What a call has left behind against truth.
 to_oracle::Compare CompareRequest(const DrawnInputs& inputs, const Timed& timed,
                                   const nlohmann::json& layout);
-// The comparison in the answer to that; what else is wrong in `broken`.
-nlohmann::json Verified(const nlohmann::json& found, std::optional<Failure>* broken);
+// A call's violation besides a wrong answer: it wrote after its end, or changed an input.
+std::optional<Failure> WhatBroke(const from_oracle::Verified& found);
 // Did the process work while it should have been stopped before its last call?
 std::optional<Failure> CheckOutside(const Trial& trial, const Timed& timed);
 Failure WorkedWhileStopped(double cpu_seconds);

@@ -10,22 +10,18 @@ namespace {
 using nlohmann::json;
 
 TEST(VerifyTest, WhatIsRightLeavesNothingBroken) {
-  std::optional<Failure> broken;
-  const json comparison = Verified({{"comparison", {{"passed", true}}}}, &broken);
-  EXPECT_FALSE(broken);
-  EXPECT_EQ(comparison, (json{{"passed", true}}));
+  EXPECT_FALSE(
+      WhatBroke({.comparison = {{"passed", true}}, .late = false, .changed = std::nullopt}));
 }
 
 TEST(VerifyTest, LateWritesComeBeforeChangedInputs) {
-  std::optional<Failure> broken;
-  Verified({{"late", true}, {"changed", 1}, {"comparison", {{"passed", true}}}}, &broken);
+  const auto broken = WhatBroke({.comparison = {}, .late = true, .changed = 1});
   ASSERT_TRUE(broken);
   EXPECT_NE(broken->message.find("went on changing"), std::string::npos) << broken->message;
 }
 
 TEST(VerifyTest, AChangedInputIsNamed) {
-  std::optional<Failure> broken;
-  Verified({{"changed", 1}, {"comparison", {{"passed", true}}}}, &broken);
+  const auto broken = WhatBroke({.comparison = {}, .late = false, .changed = 1});
   ASSERT_TRUE(broken);
   EXPECT_NE(broken->message.find("input 1"), std::string::npos) << broken->message;
 }

@@ -1,5 +1,7 @@
 #include "davinci/judge/roles/session.h"
 
+#include "davinci/judge/roles/oracle_replies.h"
+
 namespace davinci::judge {
 namespace {
 
@@ -18,7 +20,7 @@ bool Session::Strip() {
   // The baseline first: what it has mapped is the oracle's.
   if (!baseline.runner->Forget(kLetGoSeconds)) return false;
   const auto forgot = oracle->Ask(to_oracle::Forget{});
-  if (!forgot.ok() || !forgot->ok.value("clean", false)) return false;
+  if (!forgot.ok() || !forgot->ok.get<from_oracle::Forgot>().clean) return false;
   oracle->Rest();
   memory.clear();
   key.clear();

@@ -36,7 +36,7 @@ constexpr double kLongestWaitForQuiet = 20;
 // Seconds of a small kernel's turn on the device, in the middle of several.
 Result<double> DeviceTurn(Oracle& oracle) {
   DAVINCI_ASSIGN_OR_RETURN(const auto taken, oracle.Ask(to_oracle::Turn{}));
-  return taken.ok.at("turn_seconds").get<double>();
+  return taken.ok.get<from_oracle::Turn>().turn_seconds;
 }
 
 // Ends calls of other candidates that compute on the device without a share of it.

@@ -36,7 +36,7 @@ Result<CallResult> CallWindow(Trial& trial, Timed* timed, const WindowKind& kind
   DAVINCI_ASSIGN_OR_RETURN(const auto released,
                            trial.session->oracle->Await(to_oracle::Release::kOp));
   timed->outside_cpu_ns.push_back(call.outside_cpu_ns);
-  call.held_ns = released.ok.at("at_ns").get<int64_t>() - call.start_ns;
+  call.held_ns = released.ok.get<from_oracle::Released>().at_ns - call.start_ns;
   call.window_ns = std::max<int64_t>(1, call.wall_ns - call.held_ns);
   return call;
 }
@@ -73,13 +73,13 @@ to_runner::ArmWindow ArmWindow(Trial& trial, Timed* timed, const WindowKind& kin
 
 }  // namespace
 
-void BeginWindow(Trial& trial, Timed* timed, const WindowKind& kind, const json& drawn) {
-  timed->runner->BeginFrozen(
-      ArmWindow(trial, timed, kind, drawn.at("args").get<std::vector<std::string>>()));
+void BeginWindow(Trial& trial, Timed* timed, const WindowKind& kind,
+                 const from_oracle::Drawn& drawn) {
+  timed->runner->BeginFrozen(ArmWindow(trial, timed, kind, drawn.args));
 }
 
 Result<CallResult> FinishWindow(Trial& trial, Timed* timed, const WindowKind& kind,
-                                const json& drawn, TimedPair* pair) {
+                                const from_oracle::Drawn& drawn, TimedPair* pair) {
   const Answer armed = [&] {
     const Spent spent(&trial.timing.by_purpose["arm"]);
     return timed->runner->FinishFrozen(CallTimeout(trial));
@@ -100,9 +100,8 @@ Result<CallResult> FinishWindow(Trial& trial, Timed* timed, const WindowKind& ki
   DAVINCI_RETURN_IF_ERROR(published.status());
   DAVINCI_RETURN_IF_ERROR(published->failure);
   if (!kind.empty) pair->publish_ns[side] = Nanoseconds(published->ok[0]);
-  const uint64_t seed = trial.session->facts[0].value().reseed_calls
-                            ? drawn.at("call_seed").get<uint64_t>()
-                            : trial.secret.Next() >> 1;
+  const uint64_t seed =
+      trial.session->facts[0].value().reseed_calls ? drawn.call_seed : trial.secret.Next() >> 1;
   DAVINCI_ASSIGN_OR_RETURN(call, CallWindow(trial, timed, kind, seed));
   call.seed = seed;
   call.arming = ArmingOf(armed);
@@ -146,7 +145,7 @@ Result<bool> LookAtWindow(Trial& trial, Timed* timed, const WindowKind& kind, Ca
   std::vector<json> answers;
   DAVINCI_ASSIGN_OR_RETURN(const bool go_on, AskAfterCall(trial, *timed, requests, call, &answers));
   if (!go_on) return false;
-  if (!kind.flush || answers[1].at("filled").get<bool>()) return true;
+  if (!kind.flush || answers[1].get<from_oracle::IsFilled>().filled) return true;
   return FailInPair(
       trial, *timed,
       Broken(Rule::kFlushLeftOut,
@@ -171,7 +170,8 @@ Result<bool> VerifyWindow(Trial& trial, const TimedPair& pair, const json (&layo
   }
   DAVINCI_ASSIGN_OR_RETURN(const auto verified, trial.session->oracle->Ask(std::move(asked)));
   if (auto failure = CheckOutside(trial, trial.candidate.timed)) return Verdict(trial, *failure);
-  for (const json& found : verified.ok.at("calls")) {
+  const auto several = verified.ok.get<from_oracle::VerifiedSeveral>();
+  for (const from_oracle::Verified& found : several.calls) {
     DAVINCI_ASSIGN_OR_RETURN(const bool right, AcceptTimedCall(trial, found, "task"));
     if (!right) return false;
   }

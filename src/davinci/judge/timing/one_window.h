@@ -14,9 +14,10 @@ namespace davinci::judge {
 
 // The two halves of a window on the inputs `drawn`: its process prepares its arguments; it is let
 // go. `pair`: where the publishing's time goes.
-void BeginWindow(Trial& trial, Timed* timed, const WindowKind& kind, const nlohmann::json& drawn);
+void BeginWindow(Trial& trial, Timed* timed, const WindowKind& kind,
+                 const from_oracle::Drawn& drawn);
 Result<CallResult> FinishWindow(Trial& trial, Timed* timed, const WindowKind& kind,
-                                const nlohmann::json& drawn, TimedPair* pair);
+                                const from_oracle::Drawn& drawn, TimedPair* pair);
 // Do two calls of a window return the same memory, as a captured graph does?
 bool ReturnsOneMemory(const CallResult& call, const VariantFacts& facts);
 // The oracle's first look at what a window has left behind; `layouts`: of its calls.

@@ -126,7 +126,9 @@ class ScriptedOracle final : public QuietProcess {
     const std::string op = request.at("op");
     const auto seconds = [](double us) { return nlohmann::json{{"seconds", 1e-6 * us}}; };
     const nlohmann::json found = {
-        {"comparison", {{"passed", device_->script.right}, {"outputs", nlohmann::json::array()}}}};
+        {"comparison", {{"passed", device_->script.right}, {"outputs", nlohmann::json::array()}}},
+        {"late", false},
+        {"changed", nullptr}};
     if (op == "publish" || op == "publish_several")
       return seconds(50 * device_->clock.Noise(0.02) + device_->Of(request.at("name")).busy_before);
     if (op == "settle") return seconds(10 * device_->clock.Noise(0.02) + device_->last->busy_after);
@@ -136,7 +138,7 @@ class ScriptedOracle final : public QuietProcess {
     if (op == "calibrate")
       return {{"between_events_seconds", 1e-6 * device_->script.between_events}};
     if (op == "buffers") return {{"count", request.at("count")}};
-    if (op == "prepare") return {{"args", "x"}, {"call_seed", 1}};
+    if (op == "prepare") return {{"distribution", "task"}, {"args", "x"}, {"call_seed", 1}};
     if (op == "draw")
       return {{"args", std::vector<std::string>(request.at("seeds").size(), "x")},
               {"call_seed", 1}};

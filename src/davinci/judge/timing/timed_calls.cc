@@ -21,8 +21,8 @@ struct PairUnderWay {
   bool full_check = false;
   Arming arming[2];  // by turn
   TimedPair calls;
-  json layouts[2];  // by Side
-  json verified;    // what the oracle says after the second call
+  json layouts[2];                 // by Side
+  from_oracle::Verified verified;  // what the oracle says after the second call
 
   CallResult& call(int turn) {
     return order[turn]->side == Side::kBaseline ? calls.baseline : calls.candidate;
@@ -33,13 +33,14 @@ struct PairUnderWay {
 // Inputs drawn for this call only, as arguments of a call.
 Result<std::string> DrawInputs(Trial& trial, const std::string& distribution) {
   if (trial.inputs.ahead) {
-    trial.inputs.call_seed = trial.inputs.ahead->at("call_seed");
-    return std::exchange(trial.inputs.ahead, std::nullopt).value().at("args").get<std::string>();
+    trial.inputs.call_seed = trial.inputs.ahead->call_seed;
+    return std::exchange(trial.inputs.ahead, std::nullopt).value().args;
   }
   const Spent spent(&trial.timing.by_purpose["draw"]);
   // Truth is worked out after the calls: what comes before a call never says how it is looked at.
-  DAVINCI_ASSIGN_OR_RETURN(const json drawn, PrepareInputs(trial, distribution, 0, false));
-  return drawn.at("args").get<std::string>();
+  DAVINCI_ASSIGN_OR_RETURN(auto drawn, PrepareInputs(trial, {.seed = trial.secret.Next() >> 1,
+                                                             .distribution = distribution}));
+  return std::move(drawn.args);
 }
 
 Result<bool> ArmBoth(Trial& trial, PairUnderWay* pair, const std::string& args) {
@@ -85,7 +86,7 @@ Result<bool> LookOnHost(Trial& trial, PairUnderWay* pair, int turn) {
   if (failure) return FailInPair(trial, *pair->order[turn], *failure);
   if (!last) return true;
   DAVINCI_ASSIGN_OR_RETURN(auto verified, oracle.Ask(VerifyPairRequest(trial, *pair)));
-  pair->verified = std::move(verified.ok);
+  pair->verified = verified.ok.get<from_oracle::Verified>();
   return true;
 }
 
@@ -115,8 +116,8 @@ Result<bool> LookOnDevice(Trial& trial, PairUnderWay* pair, int turn) {
     pair->calls.publish_ns[1] = Nanoseconds(answers[1]);
     return true;
   }
-  pair->verified = std::move(answers[1]);
-  trial.inputs.ahead = std::move(answers[2]);
+  pair->verified = answers[1].get<from_oracle::Verified>();
+  trial.inputs.ahead = answers[2].get<from_oracle::Prepared>();
   return true;
 }
 
@@ -149,10 +150,10 @@ Result<bool> AskAfterCall(Trial& trial, const Timed& timed,
   return true;
 }
 
-Result<bool> AcceptTimedCall(Trial& trial, const json& found, const std::string& distribution) {
-  std::optional<Failure> broken;
-  const json comparison = Verified(found, &broken);
-  if (broken) return Verdict(trial, *broken);
+Result<bool> AcceptTimedCall(Trial& trial, const from_oracle::Verified& found,
+                             const std::string& distribution) {
+  if (auto broken = WhatBroke(found)) return Verdict(trial, *std::move(broken));
+  const json& comparison = found.comparison;
   if (comparison.at("passed").get<bool>()) return true;
   Failure failure = MismatchFailure(trial, comparison, distribution, 0);
   failure.message += distribution == "task" ? " (a timed call: what is timed is what is checked)"

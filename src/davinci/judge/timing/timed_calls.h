@@ -23,7 +23,7 @@ Result<bool> AskAfterCall(Trial& trial, const Timed& timed,
                           const std::vector<to_oracle::Request>& requests, CallResult* call,
                           std::vector<nlohmann::json>* answers);
 // The verdict on a timed call, by what the oracle `found` of it.
-Result<bool> AcceptTimedCall(Trial& trial, const nlohmann::json& found,
+Result<bool> AcceptTimedCall(Trial& trial, const from_oracle::Verified& found,
                              const std::string& distribution);
 // After all calls of a pair have been accepted.
 Result<bool> AcceptPair(Trial& trial);

@@ -40,18 +40,19 @@ Status MeasureFirstCall(Trial& trial) {
   WindowKind kind = trial.windows.from_idle;
   kind.calls = trial.windows.from_idle.calls > 1 ? 1 : 2;
   DAVINCI_ASSIGN_OR_RETURN(
-      const auto drawn,
+      const auto reply,
       trial.session->oracle->Ask(to_oracle::Draw{std::vector<uint64_t>(
           static_cast<size_t>(kind.calls), NextSeed(&trial.windows, &trial.secret))}));
+  const auto drawn = reply.ok.get<from_oracle::Drawn>();
   trial.inputs.ahead.reset();  // the oracle forgets them
   WindowKind empty = kind;
   empty.empty = true;
   TimedPair pair;
   stats::WindowReading reading;
   for (const WindowKind* one : {&empty, &kind}) {
-    BeginWindow(trial, &trial.session->baseline, *one, drawn.ok);
+    BeginWindow(trial, &trial.session->baseline, *one, drawn);
     DAVINCI_ASSIGN_OR_RETURN(const CallResult ran,
-                             FinishWindow(trial, &trial.session->baseline, *one, drawn.ok, &pair));
+                             FinishWindow(trial, &trial.session->baseline, *one, drawn, &pair));
     if (ran.failure) return ReferenceFailure(trial.job, *ran.failure);
     const double seconds = 1e-9 * static_cast<double>(ran.window_ns);
     if (one->empty)
@@ -76,7 +77,7 @@ Result<bool> MeasureWindows(Trial& trial, const WindowKind& kind, bool baseline_
     return trial.session->oracle->Ask(to_oracle::Draw{seeds});
   }();
   DAVINCI_RETURN_IF_ERROR(asked.status());
-  const json& drawn = asked->ok;
+  const auto drawn = asked->ok.get<from_oracle::Drawn>();
   Timed* const order[2] = {baseline_first ? &trial.session->baseline : &trial.candidate.timed,
                            baseline_first ? &trial.candidate.timed : &trial.session->baseline};
   WindowKind empty = kind;
@@ -140,7 +141,8 @@ Result<bool> WarmWindows(Trial& trial) {
   PlanWindows(trial);
   DAVINCI_ASSIGN_OR_RETURN(const auto calibrated,
                            trial.session->oracle->Ask(to_oracle::Calibrate{}));
-  trial.windows.between_events_seconds = calibrated.ok.at("between_events_seconds").get<double>();
+  trial.windows.between_events_seconds =
+      calibrated.ok.get<from_oracle::Calibrated>().between_events_seconds;
   DAVINCI_ASSIGN_OR_RETURN(bool go_on,
                            MeasureWindows(trial, trial.windows.full_queue, true, false, nullptr));
   if (go_on && trial.windows.one_memory && trial.windows.full_queue.calls > 1) {

@@ -49,10 +49,11 @@ Result<bool> MarkUnread(Trial& trial, int variant, to_runner::TakeState* state) 
   DAVINCI_RETURN_IF_ERROR(ShareDevice(trial));
   DAVINCI_ASSIGN_OR_RETURN(const auto answer, trial.session->oracle->Ask(to_oracle::Unread{
                                                   variant, trial.secret.Next() >> 1}));
+  const std::vector<std::string> names = answer.ok.get<from_oracle::Unread>().names;
   bool found = false;
   for (json& tensor : state->exported.at("tensors")) {
     const bool unread =
-        std::ranges::find(answer.ok.at("names"), tensor.at("name")) != answer.ok.at("names").end();
+        std::ranges::find(names, tensor.at("name").get<std::string>()) != names.end();
     if (unread) tensor["optional"] = true;
     found |= unread;
   }
@@ -131,14 +132,15 @@ Result<std::optional<Failure>> BindVariant(Trial& trial, Timed* timed, int varia
 
   DAVINCI_ASSIGN_OR_RETURN(auto arena, trial.session->oracle->Ask(to_oracle::MakeArena{
                                            timed->name, facts->slot_bytes, facts->num_slots}));
+  const auto made = arena.ok.get<from_oracle::Arena>();
   to_runner::Bind bind = {.variant = variant,
                           .inputs = facts->inputs,
                           .kept = facts->raw.value("kept", std::vector<std::string>()),
-                          .bytes = arena.ok.at("bytes").get<int64_t>()};
+                          .bytes = made.bytes};
   for (const OutputTensor& output : facts->outputs)
     bind.contiguous.push_back(IsContiguous(output) ? std::optional(NumElements(output))
                                                    : std::nullopt);
-  if (arena.ok.contains("handle")) bind.handle = arena.ok["handle"];
+  bind.handle = made.handle;
   std::vector<int> fds;
   for (const UniqueFd& fd : arena.fds) fds.push_back(fd.get());
   if (Answer bound = ask(bind, fds); bound.failure) return Maybe(bound.failure);

@@ -118,10 +118,11 @@ Status FinishReference(Trial& trial) {
   if (device) DAVINCI_RETURN_IF_ERROR(FitDeviceMemory(trial, *facts));
   DAVINCI_RETURN_IF_ERROR(ShareDevice(trial));
   DAVINCI_ASSIGN_OR_RETURN(
-      auto mutates,
+      const auto mutates,
       trial.session->oracle->Ask(to_oracle::Mutates{trial.session->secret.Next() >> 1}));
-  trial.session->reference_mutates = mutates.ok.value("mutates", false);
-  trial.session->reference_hides_changes = mutates.ok.value("hides", false);
+  const auto [changes, hides] = mutates.ok.get<from_oracle::Mutates>();
+  trial.session->reference_mutates = changes;
+  trial.session->reference_hides_changes = hides;
   Answer loaded = baseline.link().Await(trial.protocol.load_timeout_seconds, Outcome::kLoadError);
   if (loaded.failure) return ReferenceFailure(trial.job, *loaded.failure);
   DAVINCI_RETURN_IF_ERROR(ShareDevice(trial));

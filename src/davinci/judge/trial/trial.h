@@ -24,6 +24,7 @@
 #include "davinci/judge/request/job.h"
 #include "davinci/judge/request/protocol.h"
 #include "davinci/judge/roles/judge_context.h"
+#include "davinci/judge/roles/oracle_replies.h"
 #include "davinci/judge/roles/prewarmed_runner.h"
 #include "davinci/judge/roles/session.h"
 #include "davinci/judge/trial/timed_pairs.h"
@@ -68,10 +69,10 @@ struct DeviceShare {
 // The inputs drawn last, and those of the next pair.
 struct DrawnInputs {
   std::string last_args;
-  int64_t shift[2] = {0, 0};               // in the arenas, by Side
-  std::optional<nlohmann::json> ahead;     // of the next pair, whose inputs are drawn already
-  std::string next_distribution = "task";  // of the next pair; decided before they are drawn
-  uint64_t call_seed = 0;                  // of random numbers in calls with them; known after GO
+  int64_t shift[2] = {0, 0};                   // in the arenas, by Side
+  std::optional<from_oracle::Prepared> ahead;  // of the next pair, whose inputs are drawn already
+  std::string next_distribution = "task";      // of the next pair; decided before they are drawn
+  uint64_t call_seed = 0;  // of random numbers in calls with them; known after GO
 };
 
 struct WeightChanges {
