@@ -26,8 +26,11 @@ const std::vector<std::string>& StrategyNames() {
 
 std::vector<PlannedRollout> NumberedRollouts(const TaskContext& context, int first, int count) {
   std::vector<PlannedRollout> rollouts;
-  for (int i = first; i < first + count; ++i)
-    rollouts.push_back({{context.task, 0, i, context.step}, context.knowledge});
+  for (int i = first; i < first + count; ++i) {
+    PlannedRollout& planned = rollouts.emplace_back();
+    planned.id = {context.task, 0, i, context.step};
+    planned.skills = context.knowledge;
+  }
   return rollouts;
 }
 
