@@ -108,7 +108,7 @@ _COUNTS = (degenerate.may_count, "it is no list of whole numbers")
 _NUMBERS = (lambda t: t.is_floating_point() and t.numel() > 0, "it holds no numbers of a floating type")
 _ROWS = (lambda t: t.is_floating_point() and t.dim() > 0 and t.numel() > 0, "it holds no rows of a floating type")
 _SQUARE = (lambda t: t.is_floating_point() and t.dim() > 1 and t.shape[-2] == t.shape[-1] > 1, "it holds no square matrices of a floating type")
-# What an input must be for a word of the sidecar, and what is said of one that is not; other words fit any.
+# Conditions on an input, by entry and word of the sidecar, and the reason that is given where one fails. A word without a condition fits any input.
 _FITS: dict[tuple[str, str], tuple[Callable[[torch.Tensor], bool], str]] = {
     ("varies", "never"): (lambda t: t.is_floating_point() or distributions.has_other_whole(t), "it holds neither numbers of a floating type nor rows of "
                           "whole numbers"),

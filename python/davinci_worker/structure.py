@@ -14,7 +14,7 @@ _TOLERANCE = 1e-3
 MIN_CONSTANT = 16  # elements
 _MOST_CODES = 8
 _LARGEST_MATRIX = 1024  # rows; larger ones are not tested for definiteness
-# What is said of a structure, by words (specification.py), and of a tensor without any.
+# Entries of a tensor without structure, in the words of specification.py.
 NO_ENTRIES = {"values": "free", "sums": "none", "order": "none", "axis": -1, "zeros": "free", "symmetry": "none", "whole_columns": []}
 _ORDERS = {"none": 0, "ascending": 1, "descending": -1}
 

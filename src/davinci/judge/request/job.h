@@ -19,8 +19,8 @@ struct Job : EvaluationRequest {
   bool alone = false;
   // Whose sizes the reference is traced at: a device's on a machine without one, too.
   std::optional<Target> sizes_of = std::nullopt;
-  // What an earlier admission inferred of the task's inputs (task_admission.h); null: the oracle
-  // looks at every draw.
+  // The record of the task's inputs that an earlier admission has kept (task_admission.h); where it
+  // is null, the oracle looks at every draw.
   nlohmann::json specification = nullptr;
 };
 

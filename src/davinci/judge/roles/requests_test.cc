@@ -132,13 +132,13 @@ std::vector<Request> Examples() {
   const json exported = {
       {"tensors", Tensors(1)}, {"bytes", 4096}, {"changed", true}, {"seconds", 0.5}};
   return {
-      LoadCandidate{.path = "/work/candidate.py",
+      LoadCandidate{.path = "/candidates/norm.py",
                     .entry = "ModelNew",
                     .function = "norm_new",
                     .imports = kImports,
                     .compile_only = CompileOnlyOptions{.arch = 90, .seconds = 2.5},
                     .shared = true},
-      LoadCandidate{.path = "/work/candidate.py",
+      LoadCandidate{.path = "/candidates/norm.py",
                     .entry = "ModelNew",
                     .function = "",
                     .imports = {},
@@ -180,7 +180,7 @@ std::vector<Request> Examples() {
       Profile{.args = "gASVBQ==", .shift = 4096, .warmup_seconds = 0.25},
       Hot{.args = "gASVBQ==", .shift = 4096, .seconds = 0.5},
       Sleepers{.count = 3},
-      CallExport{.path = "/work/export.py",
+      CallExport{.path = "/exports/norm.py",
                  .task = "/tasks/norm.py",
                  .source = "class Model: pass",
                  .globals = {{"ROWS", 64}},
@@ -189,7 +189,7 @@ std::vector<Request> Examples() {
                  .variants = {{{"ROWS", 3}}},
                  .seed = 13,
                  .cast = config::Precision::kFp16},
-      CallExport{.path = "/work/export.py",
+      CallExport{.path = "/exports/norm.py",
                  .task = "/tasks/norm.py",
                  .source = "class Model: pass",
                  .globals = json::object(),
