@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "davinci/config/task_config.h"
+#include "davinci/judge/roles/request_op.h"
 #include "davinci/task/local_imports.h"
 
 namespace davinci::judge::to_oracle {
@@ -250,8 +251,6 @@ using Request =
                  PublishSeveral, Hold, Release, Filled, VerifySeveral, Profile, Peaks, Calibrate,
                  Turn, Rest, Forget>;
 
-// The name under which the oracle knows a request: "load".
-std::string_view OpOf(const Request& request);
 nlohmann::json ToJson(const Request& request);
 // Several requests in one message, "several".
 nlohmann::json ToJson(std::span<const Request> requests);

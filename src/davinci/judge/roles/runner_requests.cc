@@ -112,10 +112,6 @@ json Written(const Forget&) { return json::object(); }
 
 }  // namespace
 
-std::string_view OpOf(const Request& request) {
-  return std::visit([](const auto& asked) { return std::string_view(asked.kOp); }, request);
-}
-
 json ToJson(const Request& request) {
   json written = std::visit([](const auto& asked) { return Written(asked); }, request);
   written["op"] = OpOf(request);

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "davinci/config/task_config.h"
+#include "davinci/judge/roles/request_op.h"
 #include "davinci/task/local_imports.h"
 
 namespace davinci::judge::to_runner {
@@ -155,8 +156,6 @@ using Request = std::variant<LoadCandidate, LoadReference, Construct, TakeState,
                              Arm, ArmWindow, Profile, Hot, Sleepers, CallExport, Warm, WarmProfiler,
                              Lock, CompileOnly, Forget>;
 
-// The name under which the runner knows a request: "arm".
-std::string_view OpOf(const Request& request);
 nlohmann::json ToJson(const Request& request);
 
 }  // namespace davinci::judge::to_runner
