@@ -1,8 +1,10 @@
 """What is known of a task's inputs is inferred once, and not looked at again where it is known: specification_test.py LIBRARY."""
 
+import dataclasses
 import json
 import os
 import pathlib
+import re
 import sys
 import unittest
 from unittest import mock
@@ -82,6 +84,20 @@ class RecordTest(unittest.TestCase):
         self.assertEqual((record["version"], record["inferred"], record["overrides"]), (specification.VERSION, True, {}))
         for (name, (_, words)), found in zip(INPUTS.items(), record["inputs"]):
             self.assertEqual({entry: found[entry] for entry in words}, words, name)
+
+    def test_words_are_those_of_the_manual(self):
+        """Which the sidecar's reader is held against, too (task_config_test.cc)."""
+        text = (pathlib.Path(__file__).resolve().parents[2] / "docs/tasks.md").read_text()
+        table = text[text.index("| entry | words |"):].partition("\n\n")[0]
+        words = {entry: set(re.findall(r"`(\w+)`", cell)) for entry, cell in re.findall(r"\| `(\w+)` \| (.*) \|", table)}
+        own = {field.name for field in dataclasses.fields(specification.InputSpecification)}
+        self.assertEqual(own - set(words), {"dtype", "shape", "axis", "whole_columns", "from_zero"})
+        self.assertEqual(set(words) - own, set())
+        for name, (_, inferred) in INPUTS.items():
+            for entry, word in inferred.items():
+                if entry in words:
+                    self.assertIn(word, words[entry], name)
+        self.assertEqual({(entry, word) for entry, word in specification._FITS if word not in words[entry]}, set())
 
     def test_what_is_known_is_neither_drawn_twice_nor_looked_at_and_changes_no_bit(self):
         for name, (expression, _) in INPUTS.items():

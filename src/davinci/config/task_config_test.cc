@@ -3,6 +3,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <regex>
+#include <string>
+
 #include "davinci/base/files.h"
 
 namespace davinci::config {
@@ -82,6 +86,29 @@ TEST(TaskConfig, WordThatNoInputHasIsNamedWithThoseThereAre) {
   EXPECT_THAT(Bad("inputs.x.zeros = \"free\""),
               HasSubstr("inputs.x is not the number of an input"));
   EXPECT_THAT(Bad("inputs = 3"), HasSubstr("inputs must be tables ([inputs.0])"));
+}
+
+// | `entry` | `word`; `word`: what it means |
+TEST(TaskConfig, WordsOfInputsAreThoseOfTheManual) {
+  const auto manual =
+      ReadFile(std::filesystem::path(DAVINCI_SOURCE_DIR) / "docs/tasks.md", 1 << 20);
+  ASSERT_TRUE(manual.ok()) << manual.status().ToString();
+  const size_t begin = manual->find("| entry | words |");
+  ASSERT_NE(begin, std::string::npos);
+  const std::string table = manual->substr(begin, manual->find("\n\n", begin) - begin);
+  const std::regex row(R"(\| `(\w+)` \| (.*) \|)"), quoted("`(\\w+)`");
+  std::string entries;
+  for (std::sregex_iterator it(table.begin(), table.end(), row), end; it != end; ++it) {
+    const std::string entry = (*it)[1], cell = (*it)[2];
+    const std::string told = Bad("inputs.0." + entry + " = \"?\"") + ",";
+    size_t words = 0;
+    for (std::sregex_iterator word(cell.begin(), cell.end(), quoted); word != end; ++word, ++words)
+      EXPECT_THAT(told, HasSubstr(" " + (*word)[1].str() + ",")) << entry;
+    EXPECT_EQ(std::count(told.begin(), told.end(), ','), static_cast<std::ptrdiff_t>(words))
+        << told;
+    entries += entry;
+  }
+  EXPECT_EQ(entries, "variesvaluessumsorderzerossymmetrysignfractions");
 }
 
 TEST(TaskConfig, VariantIsAppliedOverTheSizesOfTheTarget) {
