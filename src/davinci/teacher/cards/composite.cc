@@ -306,8 +306,10 @@ std::string Arguments(const Operator& op) {
   for (const AttrSpec& attr : op.attrs) {
     text += ", " + attr.py;
     if (!attr.default_number) continue;
-    text += attr.kind == AttrSpec::Kind::kBools ? (*attr.default_number != 0 ? "=True" : "=False")
-                                                : "=" + synth::FloatText(*attr.default_number);
+    const double value = *attr.default_number;
+    text += attr.kind == AttrSpec::Kind::kBools  ? (value != 0 ? "=True" : "=False")
+            : attr.kind == AttrSpec::Kind::kInts ? fmt::format("={}", static_cast<int64_t>(value))
+                                                 : "=" + synth::FloatText(value);
   }
   return text;
 }

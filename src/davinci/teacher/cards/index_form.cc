@@ -37,11 +37,13 @@ constexpr std::array<const char*, 5> kInPlane = {
     "F.pad({{x}}, (0, {0}, {1}, 0))[..., :-{1}, {0}:]", "torch.roll({{x}}, ({0}, -{1}), (2, 3))",
     "{{x}}.flip(2)", "{{x}}.flip(1)"};
 
-// Moves of `x` (N, C, H, W) to another shape, by {0}: a count {k} or a shift {p}.
+// Moves of `x` (N, C, H, W) to another shape, by a count {k} or a shift {p}. H and W are multiples
+// of four where `even`.
 struct Reshaping {
   const char *form, *output;
+  bool even = false;
 };
-constexpr std::array<Reshaping, 12> kReshapings = {{
+constexpr std::array<Reshaping, 17> kReshapings = {{
     {"{{x}}.flatten(2).transpose(1, 2)", "N H*W C"},
     {"{{x}}.permute(0, 2, 3, 1).flatten(2)", "N H W*C"},
     {"{{x}}.transpose(2, 3).flatten(1, 2)", "N C*W H"},
@@ -56,6 +58,11 @@ constexpr std::array<Reshaping, 12> kReshapings = {{
      "1)",
      "N C*3 H W"},
     {"torch.cat(({{x}}, {{x}}.flip(3)), 1).flatten(2)", "N C*2 H*W"},
+    {"torch.cat((F.pad({{x}}, ({p}, 0))[..., :-{p}], {{x}}), 1).flatten(2)", "N C*2 H*W"},
+    {"torch.cat(({{x}}, F.pad({{x}}, (0, 0, 0, {p}))[:, :, {p}:]), 1).flatten(1, 2)", "N C*2*H W"},
+    {"F.pixel_unshuffle({{x}}, 2).transpose(1, 2).flatten(2)", "N H//2 C*4*(W//2)", true},
+    {"F.pixel_unshuffle({{x}}, 2).flatten(1, 2)", "N C*4*(H//2) W//2", true},
+    {"F.pixel_unshuffle({{x}}, 4).transpose(1, 3).flatten(2)", "N W//4 (H//4)*C*16", true},
 }};
 
 // Two tensors of one shape as one, and the largest result over m, their largest magnitude.
@@ -188,7 +195,7 @@ class Drawing {
   void Reshaped() {
     const Reshaping& drawn = kReshapings[rng_.Below(kReshapings.size())];
     const Number k = Count(2, 4, false), p = Count(1, 3, true);
-    form_.input = "N C H W";
+    form_.input = drawn.even ? "N C H%4 W%4" : "N C H W";
     form_.output =
         fmt::format(fmt::runtime(drawn.output), fmt::arg("k", k.size), fmt::arg("p", p.size));
     Scaled(fmt::format(fmt::runtime(drawn.form), fmt::arg("k", k.text), fmt::arg("p", p.text)));
