@@ -316,6 +316,7 @@ def guard_us():
     return 1e6 * best
 
 
+torch.relu(torch.empty(1, device="meta"))  # imports half of torch: once here, not in each child that needs it
 results = {name: on_device(name) if DEVICE == "cuda" else in_child(name) for name in CALLS}
 report = {"calls": sum(r != "skipped" for r in results.values()),
           "crashed": [f"{n}: {r}" for n, r in results.items() if r.startswith("crashed")],

@@ -109,10 +109,9 @@ class Soundness(unittest.TestCase):
         if OPTIONS.only or OPTIONS.target != "cpu":
             self.skipTest("once")
         row = next(row for row in tomllib.loads((ROOT / "tests/honest/manifest.toml").read_text())["kernel"] if row["name"] == "layer_norm")
-        export = self.folder / "copied.py"
-        done = self.davinci("judge", "-r", ROOT / "tasks" / (row["task"] + ".py"), "-c", ROOT / "tests/honest" / row["file"], "-p", "screening",
-                            "--export", export)
-        self.assertTrue(export.exists(), done.stdout + done.stderr)
+        said = self.judged()
+        export = self.folder / "exports/layer_norm.py"
+        self.assertTrue(export.exists(), said)
         used = subprocess.run([python(), str(HERE / "copies.py"), str(export)], capture_output=True, text=True)
         self.assertEqual(used.returncode, 0, used.stderr[-3000:])
         text = export.read_text()
@@ -180,7 +179,7 @@ class Soundness(unittest.TestCase):
         for attempt in range(3):  # on a busy machine a speedup may not be significant; then the search is repeated
             done = self.davinci("optimize", *(ROOT / "examples" / f"{name}.py" for name in left), "--recipe", ROOT / "examples/recorded.toml",
                                 "--llm", "recorded:replies.jsonl", "--schemes", "0", "--turns", "1", "--set", "judge.turn_protocol=screening",
-                                "--set", "certify.also_against=[]",
+                                "--set", "judge.final_protocol=screening", "--set", "certify.also_against=[]",
                                 "--set", "judge.verdict_cache=false", "--run", f"run{attempt}", "-o", "winners")
             left = [name for name in left if not (self.folder / "winners" / f"{name}.py").exists()]
             if not left:
