@@ -183,7 +183,7 @@ class Python(unittest.TestCase):
             for label, kernel in (("Gated", KERNEL), ("blocks_0", STEPS))))
         torch.manual_seed(1)
         cls.options = {"llm": f"recorded:{cls.replies}", "target": "cpu", "turns": 1, "rollouts": 1, "task_folder": cls.here / "tasks",
-                       "set": {"selection.schemes": 0, "judge.verdict_cache": False, "judge.final_protocol": "screening", "certify.also_against": []}}
+                       "set": {"selection.schemes": 0, "judge.verdict_cache": False, "certify.also_against": []}}
 
     def rebuilt(self, model, inputs):
         """The module that the reference's processes make of a live one."""

@@ -18,6 +18,9 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
+sys.path.insert(0, str(ROOT / "tests/everyday"))
+from until_found import ATTEMPTS  # noqa: E402
+
 ALONE = ROOT / "tests/everyday/kernels"
 # Two kinds of state: parameters of the task alone, and a normalisation. --all: every honest kernel of the target (minutes).
 HONEST = {"cpu": ["gelu_scale_bias", "layer_norm"], "cuda": ["softmax_rows_nvrtc"]}
@@ -175,16 +178,14 @@ class Soundness(unittest.TestCase):
         # The last turn's reply in the place of the first, so that a run is one judgement and its certification.
         rows = [line.replace("#s0r0t3", "#s0r0t1") for line in recorded.splitlines() if "#s0r0t3" in line]
         (self.folder / "replies.jsonl").write_text("\n".join(rows) + "\n")
-        left = OPTIMIZED[OPTIONS.target]
-        for attempt in range(3):  # on a busy machine a speedup may not be significant; then the search is repeated
-            done = self.davinci("optimize", *(ROOT / "examples" / f"{name}.py" for name in left), "--recipe", ROOT / "examples/recorded.toml",
+        names = OPTIMIZED[OPTIONS.target]
+        for _ in range(ATTEMPTS):  # the same run measures again what a busy machine has left undecided
+            done = self.davinci("optimize", *(ROOT / "examples" / f"{name}.py" for name in names), "--recipe", ROOT / "examples/recorded.toml",
                                 "--llm", "recorded:replies.jsonl", "--schemes", "0", "--turns", "1", "--set", "judge.turn_protocol=screening",
-                                "--set", "judge.final_protocol=screening", "--set", "certify.also_against=[]",
-                                "--set", "judge.verdict_cache=false", "--run", f"run{attempt}", "-o", "winners")
-            left = [name for name in left if not (self.folder / "winners" / f"{name}.py").exists()]
-            if not left:
+                                "--set", "certify.also_against=[]", "--set", "judge.verdict_cache=false", "--run", "run", "-o", "winners")
+            if all((self.folder / "winners" / f"{name}.py").exists() for name in names):
                 break
-        for name in OPTIMIZED[OPTIONS.target]:
+        for name in names:
             with self.subTest(name):
                 self.attack(self.folder / "winners" / f"{name}.py", done.stdout + done.stderr)
 
