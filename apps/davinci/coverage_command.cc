@@ -35,7 +35,7 @@ struct CoverageArguments {
   std::string target, language;
   std::string out;
   size_t variants = 1;
-  bool json = false;
+  bool json = false, steps = false;
 };
 
 class CoverageRun {
@@ -96,6 +96,10 @@ class CoverageRun {
     const auto variants = expert.Variants(*imported, language, arguments_.variants, &why);
     row["write_seconds"] = watch.Seconds() - module.trace_seconds;
     row["calls"] = imported->imported.graph.nodes.size();
+    if (arguments_.steps) {
+      const auto steps = expert.Steps(*imported);
+      row["steps"] = steps.ok() ? *steps : steps.status().message();
+    }
     row["kept_modules"] = json::array();
     for (const auto& kept : imported->kept)
       row["kept_modules"].push_back({{"module", kept.module}, {"why", kept.why}});
@@ -223,6 +227,10 @@ class CoverageRun {
     for (const auto& [status, number] : counts)
       sum += fmt::format("{}{} {}", sum.empty() ? "" : ", ", number, status);
     fmt::print("{} modules: {}\n", found.size(), sum);
+    for (const json& row : found)
+      if (row.contains("steps"))
+        fmt::print("\n{}\n{}", row.at("task").get<std::string>(),
+                   row.at("steps").get<std::string>());
   }
 
   const CoverageArguments& arguments_;
@@ -251,6 +259,8 @@ void AddCoverageCommand(CLI::App& app, GlobalOptions& global, int* exit_code) {
   command->add_option("--out,-o", arguments->out,
                       "Folder for the candidates, and jobs.jsonl for davinci judge --batch");
   command->add_option("--variants", arguments->variants, "Candidates per task (default 1)");
+  command->add_flag("--steps", arguments->steps,
+                    "Also what is read: each module's forward as straight-line PyTorch");
   command->add_flag("--json", arguments->json, "One JSON document on stdout");
   command->footer(
       "The expected gain over eager is an estimate from bytes, operations and launches.\n"

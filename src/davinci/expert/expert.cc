@@ -380,6 +380,10 @@ std::vector<std::string> ShapesWithout(const ExpertTask& task,
   return lines;
 }
 
+Result<std::string> Expert::Steps(const ExpertTask& task) const {
+  return teacher_.Steps(task.imported.graph, task.imported.task);
+}
+
 std::vector<std::string> Expert::CostlyRules() {
   std::vector<std::string> names;
   for (const teacher::Rule rule : kCostlyRules) names.emplace_back(teacher::InfoOf(rule).name);

@@ -3,6 +3,7 @@
 #include "davinci/teacher/candidate/candidate_writer.h"
 #include "davinci/teacher/candidate/imported_file.h"
 #include "davinci/teacher/semantics/lower.h"
+#include "davinci/teacher/semantics/steps.h"
 
 namespace davinci::teacher {
 
@@ -91,6 +92,13 @@ Result<Candidate> Teacher::WriteVendor(const synth::Graph& graph, const synth::R
   return CandidateWriter(std::move(program), graph, task, language, {}, tables_.math, form, {},
                          &file)
       .Write();
+}
+
+Result<std::string> Teacher::Steps(const synth::Graph& graph,
+                                   const synth::RenderedTask& task) const {
+  DAVINCI_ASSIGN_OR_RETURN(const Candidate calls,
+                           WriteVendor(graph, task, Language::kTriton, ReplyForm::kDelta));
+  return StepsOf(calls.source);
 }
 
 }  // namespace davinci::teacher
