@@ -180,8 +180,9 @@ class Soundness(unittest.TestCase):
         (self.folder / "replies.jsonl").write_text("\n".join(rows) + "\n")
         names = OPTIMIZED[OPTIONS.target]
         for _ in range(ATTEMPTS):  # the same run measures again what a busy machine has left undecided
-            done = self.davinci("optimize", *(ROOT / "examples" / f"{name}.py" for name in names), "--recipe", ROOT / "examples/recorded.toml",
-                                "--llm", "recorded:replies.jsonl", "--schemes", "0", "--turns", "1", "--set", "judge.turn_protocol=screening",
+            done = self.davinci("optimize", *(ROOT / "examples" / f"{name}.py" for name in names),
+                                "--recipe", ROOT / "examples/recorded.toml", "--llm", "recorded:replies.jsonl",
+                                "--schemes", "0", "--turns", "1", "--set", "judge.turn_protocol=screening",
                                 "--set", "certify.also_against=[]", "--set", "judge.verdict_cache=false", "--run", "run", "-o", "winners")
             if all((self.folder / "winners" / f"{name}.py").exists() for name in names):
                 break

@@ -293,7 +293,8 @@ class Messages(unittest.TestCase):
 
     def test_a_run_starts_from_a_kernel_and_goes_on_from_its_best(self):
         # Surely slower than the reference: what no clock decides would be measured three times in each run.
-        self.code("start.py", RIGHT.replace("return torch.relu(x) + 1.0", "for _ in range(50):\n            y = torch.relu(x) + 1.0  # by hand\n        return y"))
+        self.code("start.py", RIGHT.replace(
+            "return torch.relu(x) + 1.0", "for _ in range(50):\n            y = torch.relu(x) + 1.0  # by hand\n        return y"))
         self.put("hints.txt", "Prefer two passes.\n")
         with Endpoint(lambda request, number: WRONG) as endpoint:
             first = self.optimize(endpoint, "--rollouts", "1", "--turns", "1", "--start", "start.py", "--hints", "Prefer one pass.")
