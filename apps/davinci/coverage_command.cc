@@ -98,7 +98,7 @@ class CoverageRun {
     row["calls"] = imported->imported.graph.nodes.size();
     if (arguments_.steps) {
       const auto steps = expert.Steps(*imported);
-      row["steps"] = steps.ok() ? *steps : steps.status().message();
+      row["steps"] = steps.ok() ? *steps : steps.status().message() + "\n";
     }
     row["kept_modules"] = json::array();
     for (const auto& kept : imported->kept)

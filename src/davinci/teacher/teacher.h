@@ -46,8 +46,8 @@ class Teacher {
   // The task as calls of PyTorch alone: the answer where a candidate prefers the vendor.
   Result<Candidate> WriteVendor(const synth::Graph& graph, const synth::RenderedTask& task,
                                 Language language, ReplyForm form = ReplyForm::kFile) const;
-  // The task's forward as straight-line PyTorch, one call a line (semantics/steps.h): the same for
-  // every way to write it.
+  // The task's forward as straight-line PyTorch, one call a line (semantics/steps.h), however its
+  // author divided and named it.
   Result<std::string> Steps(const synth::Graph& graph, const synth::RenderedTask& task) const;
   const Tables& tables() const { return tables_; }
 
