@@ -7,6 +7,7 @@ import json
 import pathlib
 import subprocess
 import sys
+import tempfile
 import unittest
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -15,6 +16,42 @@ DAVINCI = sys.argv.pop(1)
 # Arguments of the constructor are objects of the task file, which no candidate can see.
 NO_TASKS = {"bert_layer", "efficientnet_mbconv", "gpt_block", "latent_kv_attention"}
 IMPORTED = {"whole", "parts", "kept"}
+# One computation, written in two ways: in one line, and with a loop, a helper class and names.
+NESTED = """
+        return torch.relu(self.first(torch.relu(self.first(x)))) * 2.0
+"""
+DIVIDED = """
+        hidden = x
+        for _ in range(2):
+            hidden = Step.apply(hidden, self.first)
+        scaled = hidden * 2.0
+        return scaled
+"""
+WRITTEN = """import torch
+from torch import nn
+
+
+class Step:
+    @staticmethod
+    def apply(value, layer):
+        inner = layer(value)
+        return torch.relu(inner)
+
+
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.first = nn.Linear(64, 64)
+
+    def forward(self, x):{body}
+
+def get_inputs():
+    return [torch.randn(32, 64)]
+
+
+def get_init_inputs():
+    return []
+"""
 
 
 def coverage(*paths):
@@ -52,6 +89,17 @@ class CoverageTest(unittest.TestCase):
         for name, module in (("early_exit_submodule", "gate"), ("nonzero_submodule", "moe")):
             self.assertEqual(found[name]["status"], "parts", found[name])
             self.assertEqual(found[name]["kept_modules"][0]["module"], module)
+
+    def test_steps_are_those_of_any_way_to_divide_and_name(self):
+        with tempfile.TemporaryDirectory(prefix="steps") as folder:
+            for name, body in (("nested", NESTED), ("divided", DIVIDED)):
+                (pathlib.Path(folder) / f"{name}.py").write_text(WRITTEN.format(body=body))
+            found = coverage(folder, "--steps")
+        layer = "torch.nn.functional.linear({}, self.first.weight, self.first.bias)"
+        self.assertEqual(found["nested"]["steps"], "\n".join((
+            "forward(x):", "t1 = " + layer.format("x"), "t2 = torch.relu(t1)", "t3 = " + layer.format("t2"), "t4 = torch.relu(t3)",
+            "t5 = t4 * 2.0", "return t5", "")))
+        self.assertEqual(found["divided"]["steps"], found["nested"]["steps"])
 
     def test_the_suite_of_tasks_is_imported(self):
         found = coverage(ROOT / "tasks")
