@@ -97,7 +97,7 @@ class CoverageRun {
     row["write_seconds"] = watch.Seconds() - module.trace_seconds;
     row["calls"] = imported->imported.graph.nodes.size();
     if (arguments_.steps) {
-      const auto steps = expert.Steps(*imported);
+      const auto steps = modules.Steps(index, target);
       row["steps"] = steps.ok() ? *steps : steps.status().message() + "\n";
     }
     row["kept_modules"] = json::array();

@@ -42,6 +42,8 @@ class ImportedModules {
   // At the target's sizes.
   Module Import(size_t index, Target target,
                 expert::Expert::OwnSizes sizes = expert::Expert::OwnSizes::kNumbers) const;
+  // What prompts show of it (Expert::Steps).
+  Result<std::string> Steps(size_t index, Target target) const;
 
  private:
   // Traces side by side may need more memory than the device has: such a one is made again, alone.

@@ -50,6 +50,7 @@ struct PairArguments {
   std::string language = "triton";
   std::string reply = "delta";
   std::string prompts = "compact";
+  std::string task = "file";
   std::vector<std::string> devices;
   std::vector<std::string> tasks;    // of the user, with the generated ones
   size_t copies = 0;                 // altered ones of each of the user's
@@ -139,6 +140,7 @@ json ArgumentsOf(const PairArguments& arguments) {
           {"language", arguments.language},
           {"reply", arguments.reply},
           {"prompts", arguments.prompts},
+          {"task", arguments.task},
           {"devices", arguments.devices},
           {"tokenizer", arguments.tokenizer},
           {"shard", arguments.shard},
@@ -296,6 +298,7 @@ Result<teacher::PairRow> RowOf(const UsersRows& users, const ImportedModules& mo
   const bool delta = users.arguments.reply == "delta";
   const Target target = users.arguments.language == "cpp" ? Target::kCpu : Target::kCuda;
   teacher::PairRow row;
+  std::string steps;
   // Sizes have names, as in the rows of generated tasks, unless some of them cannot be read.
   for (const Sizes sizes : delta ? std::vector<Sizes>{Sizes::kNamed, Sizes::kNumbers}
                                  : std::vector<Sizes>{Sizes::kNumbers}) {
@@ -319,6 +322,12 @@ Result<teacher::PairRow> RowOf(const UsersRows& users, const ImportedModules& mo
     task.entry = config.entry.empty() ? config.function : config.entry;
     task.defines = module.task->candidate_entry;
     task.may_vary = false;  // its text is what was traced
+    if (users.arguments.task == "steps" && steps.empty()) {
+      // Those of rollouts, whatever the sizes of the kernels.
+      const auto shown = modules.Steps(i, target);
+      if (shown.ok()) steps = *shown;
+    }
+    task.steps = steps;
     DAVINCI_ASSIGN_OR_RETURN(row, users.maker.Make(task));
     if (row.row) break;
   }
@@ -361,7 +370,7 @@ Result<std::unique_ptr<skill::Library>> SearchedLibrary(const fs::path& home,
   DAVINCI_ASSIGN_OR_RETURN(auto records, skill::ReadTogether(sources));
   std::set<std::string> cards, left_out;
   if (deck != nullptr)
-    for (const std::string& name : deck->names()) cards.insert("operator/" + name);
+    for (const std::string& name : deck->names()) cards.insert(std::string(skill::Skill::kCardScope) + name);
   for (const teacher::RuleInfo& rule : teacher::Rules())
     if (without.Contains(rule.rule)) left_out.insert(std::string(rule.skill));
   for (const teacher::RuleInfo& rule : teacher::Rules())
@@ -369,7 +378,7 @@ Result<std::unique_ptr<skill::Library>> SearchedLibrary(const fs::path& home,
   std::erase_if(records, [&](const skill::Record& record) {
     const std::string& scope = record.skill.scope;
     return left_out.contains(record.skill.name) ||
-           (scope.starts_with("operator/") && !cards.contains(scope));
+           (record.skill.IsCard() && !cards.contains(scope));
   });
   DAVINCI_ASSIGN_OR_RETURN(auto library, skill::Library::OpenInMemory({}));
   DAVINCI_RETURN_IF_ERROR(library->AddExactly(records).status());
@@ -411,6 +420,7 @@ Status Run(PairArguments arguments, const GlobalOptions& global) {
                       : arguments.language == "cuda" ? teacher::Language::kCuda
                                                      : teacher::Language::kTriton;
   settings.reply = arguments.reply == "delta" ? ReplyForm::kDelta : ReplyForm::kFile;
+  settings.steps = arguments.task == "steps";
   const Target target = arguments.language == "cpp" ? Target::kCpu : Target::kCuda;
   DAVINCI_ASSIGN_OR_RETURN(settings.devices, DeviceTexts(arguments.devices, target, prompts));
   if (!arguments.tokenizer.empty()) {
@@ -504,6 +514,11 @@ void AddSynthPairs(CLI::App* synth, GlobalOptions& global, int* exit_code) {
       ->check(CLI::IsMember({"delta", "file"}));
   pairs->add_option("--prompts", arguments->prompts, "compact (default) or full")
       ->check(CLI::IsMember({"compact", "full"}));
+  pairs
+      ->add_option("--task", arguments->task,
+                   "what prompts show of the task: its file (default), or its steps, one call a "
+                   "line, wherever no card is shown (agents.task of recipes)")
+      ->check(CLI::IsMember({"file", "steps"}));
   pairs->add_option("--device", arguments->devices,
                     "names of devices, of which a prompt has one; here: this machine's (default: "
                     "some of the target's, and none)");

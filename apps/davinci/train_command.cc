@@ -160,6 +160,7 @@ Status OpenRank0(const TrainArguments& arguments, const GlobalOptions& global,
     parts.devices.push_back(FactsOf(target, workplace.parts.num_cores, workplace.described));
   parts.verdict_cache = workplace.verdict_cache.get();
   parts.num_cores = workplace.parts.num_cores;
+  parts.add_steps = workplace.parts.add_steps;
   parts.open_model =
       [learner = request->recipe.common.learner, devices = &place->devices,
        places = request->recipe.run.llm.concurrency](

@@ -13,6 +13,7 @@
 #include "davinci/base/hash.h"
 #include "davinci/embedded/embedded_backbone.h"
 #include "davinci/expert/expert_author.h"
+#include "davinci/expert/task_steps.h"
 #include "davinci/gpu/device.h"
 #include "davinci/gpu/visible_devices.h"
 #include "davinci/llm/recorded.h"
@@ -126,6 +127,20 @@ Status OpenAuthor(const runs::RunRecipe& recipe, expert::Dealing dealing, Workpl
         note(fmt::format("{}: {}", input.id, author->WhyNone(input.id).message()));
     }
     return alone && none == inputs->size() ? author->WhyNone(inputs->front().id) : Status::Ok();
+  };
+  return Status::Ok();
+}
+
+// Has the steps of the run's tasks read before the first rollout.
+Status OpenSteps(Workplace* place) {
+  DAVINCI_ASSIGN_OR_RETURN(auto expert, expert::Expert::Load(place->installation.home / "synth"));
+  place->parts.add_steps = [expert = std::make_shared<const expert::Expert>(std::move(expert)),
+                      pool = place->pool,
+                      note = place->on_notice](std::vector<rollout::TaskInput>* inputs) {
+    expert::AddSteps(
+        *expert,
+        [&](const auto& task, Target target) { return (*pool)->Trace(task, target); }, note,
+        inputs);
   };
   return Status::Ok();
 }
@@ -468,6 +483,7 @@ Result<Workplace> OpenWorkplace(const RunFlags& flags, const runs::RunRecipe& re
   parts.judges = place.judges.get();
   parts.prompts = place.prompts.get();
   parts.verdict_cache = place.verdict_cache.get();
+  if (recipe.step.shows_steps) DAVINCI_RETURN_IF_ERROR(OpenSteps(&place));
   parts.num_cores = num_cores;
   parts.notices = [clients = place.clients] {
     std::vector<std::string> notices;

@@ -16,6 +16,7 @@ namespace davinci::agent {
 struct TaskBrief {
   std::string id;                       // TaskEntry::id, for labels only; no agent sees it
   std::string reference;                // source text of the reference file
+  std::string steps;                    // what it computes, one call a line; "" = not known
   std::string entry = "Model";          // class or function of the reference
   bool is_function = false;             // `entry` is one
   std::string class_name = "ModelNew";  // what the candidate has to define

@@ -110,13 +110,17 @@ Result<ExpertTask> Expert::Import(const nlohmann::json& traced, const task::Task
       return InvalidArgument(fmt::format(
           "{} is a name in the task's file that kernels need; give it another name there", own));
   ExpertTask imported;
-  DAVINCI_ASSIGN_OR_RETURN(
-      imported.imported,
-      import::ImportGraph(sizes == OwnSizes::kNamed ? import::WithNamedSizes(module) : module,
-                          name));
-  imported.kept = module.kept;
   const auto further = traced.find("shapes");
   const size_t count = further != traced.end() && further->is_array() ? further->size() : 0;
+  std::vector<import::TracedModule> others;
+  for (size_t i = 0; sizes == OwnSizes::kNamed && i < count; ++i)
+    if (auto one = import::ParseTracedModule((*further)[i]); one.ok())
+      others.push_back(std::move(one).value());
+  DAVINCI_ASSIGN_OR_RETURN(
+      imported.imported,
+      import::ImportGraph(
+          sizes == OwnSizes::kNamed ? import::WithNamedSizes(module, others) : module, name));
+  imported.kept = module.kept;
   for (size_t i = 0; i < task.config.variants.size(); ++i) {
     ExpertTask::Shape& shape = imported.shapes.emplace_back();
     shape.name = ShapeName(task.config.variants[i]);
@@ -380,8 +384,9 @@ std::vector<std::string> ShapesWithout(const ExpertTask& task,
   return lines;
 }
 
-Result<std::string> Expert::Steps(const ExpertTask& task) const {
-  return teacher_.Steps(task.imported.graph, task.imported.task);
+Result<std::string> Expert::Steps(const nlohmann::json& traced, const task::Task& task) const {
+  DAVINCI_ASSIGN_OR_RETURN(const ExpertTask named, Import(traced, task, OwnSizes::kNamed));
+  return teacher_.Steps(named.imported.graph, named.imported.task, teacher::Language::kCpp);
 }
 
 std::vector<std::string> Expert::CostlyRules() {

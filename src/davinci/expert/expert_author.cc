@@ -4,11 +4,10 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <atomic>
-#include <thread>
 
 #include "davinci/data/rollout.h"
 #include "davinci/expert/bisection.h"
+#include "davinci/expert/on_all_cores.h"
 
 namespace davinci::expert {
 
@@ -56,14 +55,8 @@ void ExpertAuthor::Prepare(
     const std::vector<std::pair<std::string, std::shared_ptr<const task::Task>>>& tasks,
     size_t most) {
   for (const auto& [id, task] : tasks) tasks_[id];
-  std::atomic<size_t> next = 0;
-  const auto work = [&] {
-    for (size_t i = next++; i < tasks.size(); i = next++)
-      tasks_.at(tasks[i].first) = Look(tasks[i].second, most);
-  };
-  const size_t cores = std::max(1u, std::thread::hardware_concurrency());
-  std::vector<std::jthread> threads;
-  for (size_t i = 0; i < std::min(cores, tasks.size()); ++i) threads.emplace_back(work);
+  OnAllCores(tasks.size(),
+             [&](size_t i) { tasks_.at(tasks[i].first) = Look(tasks[i].second, most); });
 }
 
 size_t ExpertAuthor::NumVariants(const std::string& task) const {

@@ -10,24 +10,32 @@
 namespace davinci::import {
 namespace {
 
+// A size at every shape that was traced, the module's own first.
+using Size = std::vector<int64_t>;
+
 // Smaller sizes are kernels, channels of colours, halves: they are numbers, but for inputs, and for
 // values that have them at the same axis as an input.
 constexpr int64_t kLeastNamed = 8;
 
 class Namer {
  public:
-  explicit Namer(TracedModule module) : module_(std::move(module)) {}
+  Namer(TracedModule module, const std::vector<TracedModule>& further)
+      : module_(std::move(module)) {
+    for (const TracedModule& other : further)
+      if (IsLike(other)) further_.push_back(&other);
+  }
 
   TracedModule Run() {
     for (const TracedName& input : module_.inputs)
       for (size_t axis = 0; axis < Shape(input.id).size(); ++axis)
-        Name(Shape(input.id)[axis], axis);
+        Name(At(input.id, axis), axis);
     for (const TracedName& weight : module_.weights)
-      for (const int64_t size : Shape(weight.id)) NameLarge(size);
+      for (size_t axis = 0; axis < Shape(weight.id).size(); ++axis) NameLarge(At(weight.id, axis));
     for (const TracedCall& call : module_.calls)
       if (call.name.starts_with("conv"))
         for (const TracedCall::Given& given : call.gives)
-          for (const int64_t size : Shape(given.id)) NameLarge(size);
+          for (size_t axis = 0; axis < Shape(given.id).size(); ++axis)
+            NameLarge(At(given.id, axis));
     if (module_.symbols.empty()) return std::move(module_);
     std::map<int, const TracedCall*> makers;
     for (const TracedCall& call : module_.calls)
@@ -36,8 +44,8 @@ class Namer {
       const auto maker = makers.find(static_cast<int>(id));
       TracedValue& value = module_.values[id];
       for (size_t axis = 0; axis < value.shape.size(); ++axis)
-        value.sizes.push_back(
-            SizeOf(value.shape[axis], axis, maker == makers.end() ? nullptr : maker->second));
+        value.sizes.push_back(SizeOf(At(static_cast<int>(id), axis), axis,
+                                     maker == makers.end() ? nullptr : maker->second));
     }
     for (TracedCall& call : module_.calls) call.text = Marked(call);
     return std::move(module_);
@@ -48,14 +56,33 @@ class Namer {
     return module_.values[static_cast<size_t>(id)].shape;
   }
 
-  void Name(int64_t size, size_t axis) {
-    if (size >= kLeastNamed)
-      NameLarge(size);
-    else if (size > 1)
-      Add(&small_, std::pair(size, axis), size);
+  // The same values of the same ranks.
+  bool IsLike(const TracedModule& other) const {
+    return std::ranges::equal(module_.values, other.values,
+                              [](const TracedValue& a, const TracedValue& b) {
+                                return a.shape.size() == b.shape.size();
+                              });
   }
-  void NameLarge(int64_t size) {
-    if (size >= kLeastNamed) Add(&large_, size, size);
+  Size At(int id, size_t axis) const {
+    Size size = {Shape(id)[axis]};
+    for (const TracedModule* other : further_)
+      size.push_back(other->values[static_cast<size_t>(id)].shape[axis]);
+    return size;
+  }
+  static bool IsProduct(const Size& size, const Size& left, const Size& right) {
+    for (size_t i = 0; i < size.size(); ++i)
+      if (left[i] * right[i] != size[i]) return false;
+    return true;
+  }
+
+  void Name(const Size& size, size_t axis) {
+    if (size[0] >= kLeastNamed)
+      NameLarge(size);
+    else if (size[0] > 1)
+      Add(&small_, std::pair(size, axis), size[0]);
+  }
+  void NameLarge(const Size& size) {
+    if (size[0] >= kLeastNamed) Add(&large_, size, size[0]);
   }
 
   template <typename Key>
@@ -67,24 +94,23 @@ class Namer {
     module_.symbols.push_back(std::move(symbol));
   }
 
-  const size_t* SymbolOf(int64_t size, size_t axis) const {
+  const size_t* SymbolOf(const Size& size, size_t axis) const {
     if (const auto found = large_.find(size); found != large_.end()) return &found->second;
     const auto found = small_.find({size, axis});
     return found == small_.end() ? nullptr : &found->second;
   }
 
-  SizeExpression SizeOf(int64_t size, size_t axis, const TracedCall* maker) const {
+  SizeExpression SizeOf(const Size& size, size_t axis, const TracedCall* maker) const {
     if (const size_t* symbol = SymbolOf(size, axis)) return {{1, {*symbol}}};
-    if (maker != nullptr && size >= kLeastNamed)
-      for (const int read : maker->reads) {
-        const auto& shape = Shape(read);
-        for (size_t i = 1; i < shape.size(); ++i) {
-          const size_t *left = SymbolOf(shape[i - 1], i - 1), *right = SymbolOf(shape[i], i);
-          if (shape[i - 1] * shape[i] == size && left != nullptr && right != nullptr)
+    if (maker != nullptr && size[0] >= kLeastNamed)
+      for (const int read : maker->reads)
+        for (size_t i = 1; i < Shape(read).size(); ++i) {
+          const Size before = At(read, i - 1), at = At(read, i);
+          const size_t *left = SymbolOf(before, i - 1), *right = SymbolOf(at, i);
+          if (IsProduct(size, before, at) && left != nullptr && right != nullptr)
             return {{1, {*left, *right}}};
         }
-      }
-    return {{size, {}}};
+    return {{size[0], {}}};
   }
 
   std::string TextOf(const SizeExpression& size) const {
@@ -133,15 +159,16 @@ class Namer {
   }
 
   TracedModule module_;
-  std::map<int64_t, size_t> large_;                     // by value
-  std::map<std::pair<int64_t, size_t>, size_t> small_;  // by value and axis
+  std::vector<const TracedModule*> further_;
+  std::map<Size, size_t> large_;                     // by value
+  std::map<std::pair<Size, size_t>, size_t> small_;  // by value and axis
 };
 
 }  // namespace
 
-TracedModule WithNamedSizes(TracedModule module) {
+TracedModule WithNamedSizes(TracedModule module, const std::vector<TracedModule>& further) {
   if (!module.symbols.empty()) return module;
-  return Namer(std::move(module)).Run();
+  return Namer(std::move(module), further).Run();
 }
 
 }  // namespace davinci::import

@@ -3,14 +3,17 @@
 //
 // Every size of an input or weight, and of a convolution's result, becomes a symbol; another size
 // of the same value is the same symbol, or the product of two neighbouring ones. So the graph
-// computes what it did at the shape that was traced, and nothing is known of others.
+// computes what it did at the shapes that were traced, and nothing is known of others.
 #pragma once
+
+#include <vector>
 
 #include "davinci/import/traced_module.h"
 
 namespace davinci::import {
 
-// A module that has symbols already stays as it is.
-TracedModule WithNamedSizes(TracedModule module);
+// `further`: the module at other shapes, which tell sizes apart that are alike by accident; one
+// with other calls says nothing. A module that has symbols already stays as it is.
+TracedModule WithNamedSizes(TracedModule module, const std::vector<TracedModule>& further = {});
 
 }  // namespace davinci::import

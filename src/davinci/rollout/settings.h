@@ -88,6 +88,7 @@ struct StepSettings {
   std::vector<std::string> shapes;     // further ones to verify (task::ParseShape)
   std::string hints;                   // the user's advice, shown with every task
   ReplyForm reply = ReplyForm::kFile;  // what a reply of the Policy agent holds
+  bool shows_steps = false;            // prompts of the Policy agent show agent::TaskBrief::steps
   // A kernel that only calls PyTorch (label "only PyTorch") is a policy violation.
   bool require_own_kernel = false;
   // A source that the static rules of a paper object to is a violation, too; it is not judged.

@@ -45,7 +45,7 @@ Status AddSettingsOfModel(const std::function<Result<fs::path>()>& home,
   if (!fs::exists(file, error)) return Status::Ok();
   DAVINCI_ASSIGN_OR_RETURN(config::Recipe own, config::Recipe::Load(file));
   if (IsSet(*recipe, "task.target") && values["task"]["target"] == "cpu")
-    own.Drop("agents.reply");  // short replies are Triton's
+    for (const char* key : {"agents.reply", "agents.task"}) own.Drop(key);  // Triton's
   for (const auto& [table, name] : {std::pair{"agents", "prompts"}, {"skills", "library"}}) {
     const std::string key = fmt::format("{}.{}", table, name);
     if (!IsSet(own, key) || !own.tree().values[table][name].is_string()) continue;

@@ -139,6 +139,7 @@ Status Loop::Prepare() {
   for (rollout::TaskInput& input : inputs_)
     if (const auto found = request_.rollouts.find(input.id); found != request_.rollouts.end())
       input.rollouts = found->second;
+  if (parts_.add_steps) parts_.add_steps(&inputs_);
   if (parts_.prepare_tasks) DAVINCI_RETURN_IF_ERROR(parts_.prepare_tasks(&inputs_));
   const bool uses_skills = request_.recipe.step.schemes > 0 || request_.recipe.step.learn;
   if (uses_skills) {

@@ -56,6 +56,8 @@ struct RunParts {
   std::string guard_source;                 // python/davinci_runtime/guard.py, likewise
   std::string harness_source;               // python/davinci_runtime/harness.py, likewise
   int num_cores = 1;
+  // Fills the briefs' steps (agents.task = "steps"); empty: prompts show files.
+  std::function<void(std::vector<rollout::TaskInput>*)> add_steps;
   // Called with the tasks before the first rollout: may set their numbers of rollouts and the
   // kernels to start from; an error ends the run before it begins. May be empty.
   std::function<Status(std::vector<rollout::TaskInput>*)> prepare_tasks;

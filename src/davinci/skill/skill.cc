@@ -16,7 +16,7 @@ namespace {
 using nlohmann::json;
 
 constexpr size_t kMaxKebabBytes = 64;  // of Agent Skills
-constexpr std::string_view kTaskSpecific = "task_specific/", kOperator = "operator/";
+constexpr std::string_view kTaskSpecific = "task_specific/";
 
 bool IsLibraryName(std::string_view name) {
   return !name.empty() && name.size() <= kMaxNameBytes &&
@@ -73,7 +73,7 @@ void CheckAuthored(const Skill& skill, std::vector<std::string>* problems) {
   const auto below = [&](std::string_view kind) {
     return skill.scope.starts_with(kind) && skill.scope.size() > kind.size();
   };
-  if (skill.scope != "general" && !below(kTaskSpecific) && !below(kOperator))
+  if (skill.scope != "general" && !below(kTaskSpecific) && !below(Skill::kCardScope))
     problems->push_back(
         fmt::format("scope \"{}\" is none of \"general\", \"task_specific/<category>\", "
                     "\"operator/<name>\"",

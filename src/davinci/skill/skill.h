@@ -36,6 +36,10 @@ struct Skill {
   std::string json_line;
   std::string skill_md;
 
+  // A card of an operator.
+  bool IsCard() const { return scope.starts_with(kCardScope); }
+  static constexpr std::string_view kCardScope = "operator/";
+
   bool operator==(const Skill& other) const;
 };
 

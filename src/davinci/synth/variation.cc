@@ -28,6 +28,27 @@ std::string_view QuotesAt(std::string_view line) {
   return "";
 }
 
+// Steps with another name of an argument: functions and keywords are no arguments.
+std::string WithArgument(const std::string& steps, std::string_view name, std::string_view fresh) {
+  const size_t head = std::min(steps.find('\n'), steps.size());
+  std::string result;
+  for (size_t i = 0; i < steps.size();) {
+    size_t end = i;
+    while (end < steps.size() && IsWordChar(steps[end])) ++end;
+    if (end == i) {
+      result += steps[i++];
+      continue;
+    }
+    const std::string_view word(steps.data() + i, end - i);
+    const char after = end < steps.size() ? steps[end] : '\n';
+    const bool own = word == name && (i == 0 || steps[i - 1] != '.') && i < steps.size() &&
+                     (i < head || (after != '(' && after != '='));
+    result += own ? fresh : word;
+    i = end;
+  }
+  return result;
+}
+
 // Components of the paths that begin with self, or with a name that the answer gives such a path.
 template <typename Take>
 std::string WithMembers(const std::string& text, const Take& take) {
@@ -206,6 +227,7 @@ class Variation {
     };
     pair_.task = WithMembers(pair_.task, rename);
     pair_.answer = WithMembers(pair_.answer, rename);
+    pair_.steps = WithMembers(pair_.steps, rename);
     for (const auto& [name, fresh] : renamed)
       for (const char quote : {'"', '\''})
         pair_.task =
@@ -243,8 +265,9 @@ class Variation {
       if (name.empty() || name[0] == '*' || !Chance(share) || !HasWord(body, name) ||
           forward.find(name + "=") != std::string::npos || IsQuoted(pair_.task, name) ||
           Keywords().contains(fresh) || HasWord(pair_.task, fresh) ||
-          HasWord(pair_.answer, fresh) || HasWord(forward, fresh))
+          HasWord(pair_.answer, fresh) || HasWord(forward, fresh) || HasWord(pair_.steps, fresh))
         continue;
+      pair_.steps = WithArgument(pair_.steps, name, fresh);
       forward = WithWord(forward, name, fresh);
       body = WithWord(body, name, fresh);
     }
@@ -272,6 +295,8 @@ class Variation {
     forward->insert(in_task, Chance(0.3) ? fmt::format(", {}: {} = {}", name, type, value)
                                          : fmt::format(", {}={}", name, value));
     body->insert(in_answer, fmt::format(", {}={}", name, value));
+    if (!pair_.steps.empty())
+      pair_.steps.insert(pair_.steps.find(')'), fmt::format(", {}={}", name, value));
   }
 
   // A module without state as the function that it is. Rollouts ask for a class all the same.
@@ -328,8 +353,8 @@ class Variation {
       for (const char quote : {'"', '\''})
         pair_.task = Replaced(pair_.task, fmt::format("{0}{1}{0}:", quote, key),
                               fmt::format("{0}{1}{0}:", quote, fresh));
-      pair_.answer =
-          Replaced(pair_.answer, fmt::format("\"{}\":", key), fmt::format("\"{}\":", fresh));
+      for (std::string* text : {&pair_.answer, &pair_.steps})
+        *text = Replaced(*text, fmt::format("\"{}\":", key), fmt::format("\"{}\":", fresh));
     }
   }
 

@@ -14,6 +14,7 @@ namespace davinci::synth {
 struct PairText {
   std::string task, sidecar, answer;
   std::string entry = "Model";
+  std::string steps = {};  // what forward computes, with its arguments and attributes; may be ""
 };
 
 PairText Varied(const Corpus& corpus, PairText pair, uint64_t seed);

@@ -94,11 +94,10 @@ Result<Candidate> Teacher::WriteVendor(const synth::Graph& graph, const synth::R
       .Write();
 }
 
-Result<std::string> Teacher::Steps(const synth::Graph& graph,
-                                   const synth::RenderedTask& task) const {
-  DAVINCI_ASSIGN_OR_RETURN(const Candidate calls,
-                           WriteVendor(graph, task, Language::kTriton, ReplyForm::kDelta));
-  return StepsOf(calls.source);
+Result<std::string> Teacher::Steps(const synth::Graph& graph, const synth::RenderedTask& task,
+                                   Language language) const {
+  return StepsOf(graph, task, tables_,
+                 language == Language::kCpp ? synth::Binding::kCpu : synth::Binding::kCuda);
 }
 
 }  // namespace davinci::teacher

@@ -47,8 +47,9 @@ class Teacher {
   Result<Candidate> WriteVendor(const synth::Graph& graph, const synth::RenderedTask& task,
                                 Language language, ReplyForm form = ReplyForm::kFile) const;
   // The task's forward as straight-line PyTorch, one call a line (semantics/steps.h), however its
-  // author divided and named it.
-  Result<std::string> Steps(const synth::Graph& graph, const synth::RenderedTask& task) const;
+  // author divided and named it. Sizes are those of the language's target.
+  Result<std::string> Steps(const synth::Graph& graph, const synth::RenderedTask& task,
+                            Language language) const;
   const Tables& tables() const { return tables_; }
 
  private:

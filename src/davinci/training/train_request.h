@@ -37,6 +37,8 @@ struct TrainParts {
   const agent::PromptSet* prompts = nullptr;
   std::vector<agent::DeviceFacts> devices;  // one for each target of the tasks
   store::KvCache* verdict_cache = nullptr;
+  // Fills the briefs' steps (agents.task = "steps"); empty: prompts show files.
+  std::function<void(std::vector<rollout::TaskInput>*)> add_steps;
   int num_cores = 1;
 };
 

@@ -113,7 +113,14 @@ Result<std::vector<rollout::TaskInput>> TrainSampling::TasksOf(int batch, int* p
     *policy = known.value("policy", *policy);
   }
   for (size_t i = 0; i < per_batch; ++i) drawn_tasks[i].entry = std::move(entries[i]);
-  return InputsOf(drawn_tasks, recipe_.run.step);
+  return Inputs(drawn_tasks);
+}
+
+Result<std::vector<rollout::TaskInput>> TrainSampling::Inputs(
+    const std::vector<TrainTask>& tasks) const {
+  DAVINCI_ASSIGN_OR_RETURN(auto inputs, InputsOf(tasks, recipe_.run.step));
+  if (parts_.add_steps) parts_.add_steps(&inputs);
+  return inputs;
 }
 
 Result<std::unique_ptr<llm::Backbone>> TrainSampling::OpenSampler(int policy) {
@@ -203,7 +210,7 @@ Result<TrainSampling::Sampled> TrainSampling::Sample(int step, int policy,
 }
 
 Status TrainSampling::Answer(int checkpoint, Evaluated* evaluated) {
-  DAVINCI_ASSIGN_OR_RETURN(const auto inputs, InputsOf(held_out_, recipe_.run.step));
+  DAVINCI_ASSIGN_OR_RETURN(const auto inputs, Inputs(held_out_));
   DAVINCI_ASSIGN_OR_RETURN(const auto model, OpenSampler(checkpoint));
   const auto answer = [&](int first_segment, int first_rollout,
                           const rollout::StepSettings& settings) -> Status {

@@ -200,7 +200,7 @@ skill::Skill CardSkill(const CardSubject& subject, const synth::SampledTask& tas
   skill::Skill card;
   const std::string name = veil != nullptr ? veil->function : subject.name;
   card.name = CardName(name);
-  card.scope = "operator/" + name;
+  card.scope = std::string(skill::Skill::kCardScope) + name;
   card.tags = {std::string(LanguageName(language)), language == Language::kCpp ? "cpu" : "cuda"};
   const std::string calls = CallsText(subject, veil);
   // A card of an invented name looks like any other, or a model would read these alone.

@@ -21,7 +21,6 @@ davinci::Language PromptLanguage(Language language) {
                                        : davinci::Language::kTriton;
 }
 
-constexpr std::string_view kCardScope = "operator/";
 constexpr size_t kAnyLength = size_t{1} << 20;  // lengths are checked here
 
 }  // namespace
@@ -118,7 +117,7 @@ PairTask PairTaskOf(const synth::SampledTask& task) {
 }
 
 synth::PairText PairMaker::Text(const PairTask& task, const Candidate& candidate) const {
-  synth::PairText pair{task.source, task.sidecar, candidate.source, task.entry};
+  synth::PairText pair{task.source, task.sidecar, candidate.source, task.entry, task.steps};
   SplitMix64 rng(HashBytes(task.id, 29));
   if (rng.Uniform() >= settings_.varied || !task.may_vary) return pair;
   return synth::Varied(corpus_, std::move(pair), rng.Next());
@@ -136,7 +135,7 @@ Status PairMaker::AddSelection(const PairTask& task, const agent::TaskBrief& bri
   if (task.graph->pattern != nullptr) subjects.insert(CardName(task.graph->pattern->name));
   std::vector<std::string> chosen, helped;
   for (const skill::Skill& skill : shown) {
-    const bool card = skill.scope.starts_with(kCardScope);
+    const bool card = skill.IsCard();
     if (card && subjects.contains(skill.name)) chosen.push_back(skill.name);
     if (!card && candidate.skills.contains(skill.name)) helped.push_back(skill.name);
   }
@@ -158,9 +157,15 @@ Status PairMaker::AddSelection(const PairTask& task, const agent::TaskBrief& bri
 }
 
 Result<PairRow> PairMaker::Make(const synth::SampledTask& task) const {
-  if (deck_ == nullptr) return Make(PairTaskOf(task), nullptr);
-  const std::optional<RowCards> cards = CardsOfRow(*deck_, corpus_, task, settings_.cards);
-  return Make(PairTaskOf(cards ? cards->task : task), cards ? &*cards : nullptr);
+  const std::optional<RowCards> cards =
+      deck_ == nullptr ? std::nullopt : CardsOfRow(*deck_, corpus_, task, settings_.cards);
+  PairTask made = PairTaskOf(cards ? cards->task : task);
+  // Beside a card the file is shown, which calls what the card is about.
+  if (settings_.steps && !cards) {
+    DAVINCI_ASSIGN_OR_RETURN(made.steps,
+                             teacher_.Steps(*made.graph, *made.text, settings_.language));
+  }
+  return Make(made, cards ? &*cards : nullptr);
 }
 
 Result<PairRow> PairMaker::Make(const PairTask& task, const RowCards* cards) const {
@@ -190,6 +195,7 @@ Result<PairRow> PairMaker::Make(const PairTask& task, const RowCards* cards) con
       agent::BriefOf(config, target, PromptLanguage(settings_.language), settings_.reply);
   brief.id = task.id;
   brief.reference = text.task;
+  brief.steps = text.steps;
   if (!task.defines.empty()) brief.class_name = task.defines;
   const auto skills =
       cards ? CardsShown(*cards, task.id, *candidate) : SkillsShown(task.id, *candidate);

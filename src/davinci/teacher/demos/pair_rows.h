@@ -41,6 +41,7 @@ struct PairSettings {
   // The skills that retrieval finds for a reference, best first. Threads call it at once.
   std::function<Result<std::vector<skill::Skill>>(const std::string& reference)> find = {};
   RowCardSettings cards = {};
+  bool steps = false;    // prompts show steps (agent::TaskBrief)
   RuleSet without = {};  // rules that no answer follows; no prompt shows their skills
 };
 
@@ -53,6 +54,7 @@ struct PairTask {
   std::string entry;                          // class or function of the reference
   std::string defines;                        // what the candidate defines; "": by the sidecar
   bool may_vary = true;
+  std::string steps = {};  // Teacher::Steps(), or "": the prompt shows the file
 };
 PairTask PairTaskOf(const synth::SampledTask& task);
 

@@ -173,6 +173,20 @@ std::vector<std::string> CalledFunctions(const std::string& text) {
   return {before.starts_with("self.") ? "module" : LastName(before)};
 }
 
+std::string ShortFunctionName(const std::string& dotted) {
+  if (dotted.starts_with("nn.") && dotted.find('.', 3) == std::string::npos) return dotted;
+  if (dotted == "torch.linalg.norm") return "linalg_norm";  // of a matrix, unlike torch.norm
+  for (const std::string_view prefix :
+       {"torch.nn.functional.", "torch.linalg.", "torch.special.", "torch.", "F.", "math."})
+    if (dotted.starts_with(prefix)) return dotted.substr(prefix.size());
+  return dotted;
+}
+
+bool IsFreeFunction(const PythonExpression& function, const std::string& name) {
+  return function.kind == PythonExpression::Kind::kName || name.starts_with("torch.") || name.starts_with("F.") ||
+         name.starts_with("math.") || name.starts_with("nn.");
+}
+
 std::string KindOfCall(const std::vector<std::string>& called, const CallKinds& kinds) {
   for (const std::string& name : called) {
     const auto found = kinds.find(name);

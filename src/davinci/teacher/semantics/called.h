@@ -30,6 +30,11 @@ std::vector<std::string> CalledFunctions(const PythonExpression& text, const std
 // "comprehension".
 std::vector<std::string> CalledFunctions(const std::string& text);
 
+// "torch.nn.functional.relu" -> "relu"; "nn.ReLU" stays.
+std::string ShortFunctionName(const std::string& dotted);
+// True for the name of a function, `name` with dots; false for a method of a value.
+bool IsFreeFunction(const PythonExpression& function, const std::string& name);
+
 // Kind of the outermost function that is no view; "view" where all are; "other" for a name that no
 // list has.
 std::string KindOfCall(const std::vector<std::string>& called, const CallKinds& kinds);

@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "davinci/teacher/semantics/called.h"
 #include "davinci/teacher/semantics/matmul.h"
 #include "davinci/teacher/semantics/subscript.h"
 
@@ -12,22 +13,6 @@ namespace {
 
 using Expression = PythonExpression;
 using EKind = PythonExpression::Kind;
-
-// "torch.nn.functional.relu" -> "relu", "nn.ReLU" stays.
-std::string ShortName(const std::string& dotted) {
-  if (dotted.starts_with("nn.") && dotted.find('.', 3) == std::string::npos) return dotted;
-  if (dotted == "torch.linalg.norm") return "linalg_norm";  // of a matrix, unlike torch.norm
-  for (const std::string_view prefix :
-       {"torch.nn.functional.", "torch.linalg.", "torch.special.", "torch.", "F.", "math."})
-    if (dotted.starts_with(prefix)) return dotted.substr(prefix.size());
-  return dotted;
-}
-
-// True for the name of a function, false for a method of a value.
-bool IsFree(const Expression& function, const std::string& name) {
-  return function.kind == EKind::kName || name.starts_with("torch.") || name.starts_with("F.") ||
-         name.starts_with("math.") || name.starts_with("nn.");
-}
 
 Result<Meaning> MemberOf(const Meaning& pair, const std::string& member) {
   if (member == "values") return pair.id >= 0 ? Meaning::Tensor(pair.id) : pair.items[0];
@@ -138,7 +123,7 @@ Result<Meaning> Evaluator::CallOf(const Expression& call, const Names& names) {
   const Expression& function = call.parts[0];
   Meanings arguments;
   std::string name = function.DottedName();
-  if (function.kind == EKind::kAttribute && !IsFree(function, name)) {
+  if (function.kind == EKind::kAttribute && !IsFreeFunction(function, name)) {
     DAVINCI_ASSIGN_OR_RETURN(arguments.emplace_back(), Evaluate(function.parts[0], names));
     name = function.text;
   }
@@ -149,7 +134,7 @@ Result<Meaning> Evaluator::CallOf(const Expression& call, const Names& names) {
   if (function.kind == EKind::kCall) return Unknown("a call of a call");  // nn.ReLU()(x)
   if (name == "float" && arguments.size() == 1 && arguments[0].kind == Meaning::Kind::kText)
     return Meaning::Number(arguments[0].text == "-inf" ? -INFINITY : INFINITY);
-  return Apply(ShortName(name), arguments, std::move(keywords));
+  return Apply(ShortFunctionName(name), arguments, std::move(keywords));
 }
 
 }  // namespace davinci::teacher

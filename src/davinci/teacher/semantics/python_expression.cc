@@ -3,6 +3,10 @@
 #include <fmt/format.h>
 
 #include <cctype>
+#include <map>
+#include <span>
+
+#include "davinci/synth/text.h"
 
 namespace davinci::teacher {
 namespace {
@@ -250,6 +254,34 @@ class Parser : private Scanner {
   }
 };
 
+// How tightly the outermost operator binds.
+int LevelOf(const PythonExpression& e) {
+  if (e.kind == EKind::kUnary) return 6;
+  if (e.kind != EKind::kBinary) return 8;
+  static const std::map<std::string, int> levels = {{"|", 2}, {"&", 3}, {"+", 4}, {"-", 4},
+                                                    {"*", 5}, {"/", 5}, {"%", 5}, {"//", 5},
+                                                    {"@", 5}, {"**", 7}};
+  const auto found = levels.find(e.text);
+  return found == levels.end() ? 1 : found->second;
+}
+
+std::string OperandText(const PythonExpression& e, int least) {
+  return LevelOf(e) < least ? "(" + e.Text() + ")" : e.Text();
+}
+
+std::string ListText(std::span<const PythonExpression> parts) {
+  std::vector<std::string> texts;
+  for (const PythonExpression& part : parts) texts.push_back(part.Text());
+  return synth::Join(texts, ", ");
+}
+
+std::string CallText(const PythonExpression& e) {
+  std::string arguments = ListText(std::span(e.parts).subspan(1));
+  for (const auto& [name, value] : e.keywords)
+    arguments += fmt::format("{}{}={}", arguments.empty() ? "" : ", ", name, value.Text());
+  return fmt::format("{}({})", OperandText(e.parts[0], 8), arguments);
+}
+
 }  // namespace
 
 Result<PythonExpression> PythonExpression::Parse(std::string_view text) {
@@ -261,6 +293,41 @@ std::string PythonExpression::DottedName() const {
   if (kind != EKind::kAttribute) return "";
   const std::string left = parts[0].DottedName();
   return left.empty() ? "" : left + "." + text;
+}
+
+std::string PythonExpression::Text() const {
+  switch (kind) {
+    case EKind::kNumber:
+    case EKind::kName:
+      return text;
+    case EKind::kString:
+      return '"' + text + '"';
+    case EKind::kAttribute:
+      return OperandText(parts[0], 8) + "." + text;
+    case EKind::kCall:
+      return CallText(*this);
+    case EKind::kSubscript:
+      return fmt::format("{}[{}]", OperandText(parts[0], 8),
+                         ListText(std::span(parts).subspan(1)));
+    case EKind::kSlice: {
+      std::string slice = parts[0].Text() + ":" + parts[1].Text();
+      if (parts[2].kind != EKind::kNone) slice += ":" + parts[2].Text();
+      return slice;
+    }
+    case EKind::kNone:
+      return "";
+    case EKind::kUnary:
+      return text + OperandText(parts[0], 6);
+    case EKind::kBinary: {
+      const int level = LevelOf(*this);
+      const bool power = text == "**";
+      return fmt::format("{} {} {}", OperandText(parts[0], power ? 8 : level), text,
+                         OperandText(parts[1], power ? 6 : level + 1));
+    }
+    case EKind::kSequence:
+      return fmt::format("({}{})", ListText(parts), parts.size() == 1 ? "," : "");
+  }
+  return "";
 }
 
 }  // namespace davinci::teacher

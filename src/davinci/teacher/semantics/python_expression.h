@@ -34,6 +34,8 @@ struct PythonExpression {
   static Result<PythonExpression> Parse(std::string_view text);
   // "torch.nn.functional.relu" of attributes on names, or "".
   std::string DottedName() const;
+  // As Parse() reads it.
+  std::string Text() const;
 };
 
 struct PythonExpression::Keyword {

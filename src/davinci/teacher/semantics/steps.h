@@ -1,20 +1,30 @@
-// Straight-line Python with one call of PyTorch a line, however a module's author nested, named and
-// divided it. What an expression computes first gets a name and a line of its own. Pure.
+// Straight-line PyTorch with one call a line, however a module's author nested, named and divided
+// it: what a model is shown in the place of the module's file. A generated task and the import of
+// its file give the same steps wherever both call the same functions. Pure.
+//
+//   forward(x, mask=None)
+//   x: [A, B]
+//   mask: bool[A, B]
+//   A = 512, B = 384, C = 128
+//   self.fc.weight: [C, B]
+//   t1: [A, C] = linear(x, self.fc)
+//   t2: [A, C] = relu(t1)
+//   return t2
+//
+// Letters are sizes; equal letters are equal sizes. Calls have one spelling (plain_call.h); a layer
+// stands for its tensors. A text that is no expression we can parse stays as it is.
 #pragma once
 
 #include <string>
-#include <string_view>
+
+#include "davinci/base/status.h"
+#include "davinci/synth/render.h"
+#include "davinci/teacher/semantics/tables.h"
 
 namespace davinci::teacher {
 
-// `text` holds a method forward of assignments and one return, as Teacher::WriteVendor writes it.
-// Gives
-//   forward(x):
-//   t1 = self.conv(x)
-//   t2 = t1 + 1.0
-//   return t2
-// Results have the names t1, t2, … that no argument has; sizes and numbers stay where they are. A
-// line that is no expression we can parse stays one line.
-std::string StepsOf(std::string_view text);
+// Sizes are those of `binding`. InvalidArgument: a node without text.
+Result<std::string> StepsOf(const synth::Graph& graph, const synth::RenderedTask& task,
+                            const Tables& tables, synth::Binding binding);
 
 }  // namespace davinci::teacher

@@ -21,6 +21,18 @@ bool Names(const PythonExpression& e, const std::string& name) {
                      [&](const auto& keyword) { return holds(keyword.value); });
 }
 
+// "sum(x, dim=None)"
+Signature SignatureOf(const PythonExpression& call) {
+  Signature signature;
+  for (size_t i = 1; i < call.parts.size(); ++i)
+    signature.parameters.push_back(call.parts[i].text);
+  for (const auto& [name, value] : call.keywords) {
+    signature.parameters.push_back(name);
+    signature.defaults.emplace(name, value);
+  }
+  return signature;
+}
+
 Status AddFunction(TableReader row, Tables* tables) {
   const std::string def = row.Text("def", ""), is = row.Text("is", "");
   Function function;
@@ -31,12 +43,7 @@ Status AddFunction(TableReader row, Tables* tables) {
   auto body = PythonExpression::Parse(is);
   if (!body.ok()) return row.Error(body.status().message());
   if (signature->kind != PythonExpression::Kind::kCall) return row.Error("def wants NAME(…)");
-  for (size_t i = 1; i < signature->parts.size(); ++i)
-    function.parameters.push_back(signature->parts[i].text);
-  for (auto& [name, value] : signature->keywords) {
-    function.parameters.push_back(name);
-    function.defaults.emplace(name, value);
-  }
+  static_cast<Signature&>(function) = SignatureOf(*signature);
   function.body = std::move(*body);
   for (const std::string& condition : row.Texts("when")) {
     const size_t at = condition.find("==");
@@ -90,6 +97,18 @@ Result<Tables> LoadTables(const std::filesystem::path& folder) {
   TableReader list(functions);
   for (TableReader& row : list.Rows("function")) DAVINCI_RETURN_IF_ERROR(AddFunction(row, &tables));
   DAVINCI_RETURN_IF_ERROR(list.Finish());
+  for (const auto& [name, definitions] : tables.functions)
+    tables.signatures.emplace(name, definitions[0]);
+  DAVINCI_ASSIGN_OR_RETURN(const auto signatures, LoadTable(folder / "signatures.toml"));
+  TableReader calls(signatures);
+  for (const std::string& text : calls.Texts("signature")) {
+    const auto call = PythonExpression::Parse(text);
+    if (!call.ok() || call->kind != PythonExpression::Kind::kCall)
+      return calls.Error(text + " is no NAME(…)");
+    if (!tables.signatures.emplace(call->parts[0].DottedName(), SignatureOf(*call)).second)
+      return calls.Error(call->parts[0].DottedName() + " has two signatures");
+  }
+  DAVINCI_RETURN_IF_ERROR(calls.Finish());
   return tables;
 }
 

@@ -1,5 +1,5 @@
-// Meaning of PyTorch's functions, as data: synth/teacher/primitives.toml, functions.toml and
-// families.toml, and the functions that C++ kernels call, math.cpp.
+// Meaning of PyTorch's functions, as data: synth/teacher/primitives.toml, functions.toml,
+// signatures.toml and families.toml, and the functions that C++ kernels call, math.cpp.
 // Immutable after loading, shared by threads.
 #pragma once
 
@@ -16,10 +16,13 @@
 
 namespace davinci::teacher {
 
-struct Function {
-  std::string def, is;  // as the table says them
+struct Signature {
   std::vector<std::string> parameters;
   std::map<std::string, PythonExpression> defaults;
+};
+
+struct Function : Signature {
+  std::string def, is;                      // as the table says them
   std::map<std::string, std::string> when;  // parameter -> its Python text
   PythonExpression body;
 };
@@ -28,6 +31,8 @@ struct Tables {
   std::map<std::string, Primitive, std::less<>> primitives;
   // Definitions with a condition come first.
   std::map<std::string, std::vector<Function>, std::less<>> functions;
+  // Of functions and constructors; those of `functions` are among them.
+  std::map<std::string, Signature, std::less<>> signatures;
   CallKinds kinds;
   MathText math;
 };

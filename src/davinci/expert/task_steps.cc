@@ -1,0 +1,30 @@
+#include "davinci/expert/task_steps.h"
+
+#include <fmt/format.h>
+
+#include "davinci/expert/on_all_cores.h"
+
+namespace davinci::expert {
+
+void AddSteps(const Expert& expert, const TargetTracer& tracer,
+              const std::function<void(const std::string&)>& note,
+              std::vector<rollout::TaskInput>* inputs) {
+  std::vector<Status> why(inputs->size());
+  OnAllCores(inputs->size(), [&](size_t i) {
+    rollout::TaskInput& input = (*inputs)[i];
+    const auto steps = [&]() -> Result<std::string> {
+      DAVINCI_ASSIGN_OR_RETURN(const auto traced, tracer(input.task, input.brief.target));
+      return expert.Steps(traced, *input.task);
+    }();
+    if (steps.ok())
+      input.brief.steps = *steps;
+    else
+      why[i] = steps.status();
+  });
+  for (size_t i = 0; note && i < why.size(); ++i)
+    if (!why[i].ok())
+      note(fmt::format("{}: the model is shown the file, not its steps: {}", (*inputs)[i].id,
+                       why[i].message()));
+}
+
+}  // namespace davinci::expert
