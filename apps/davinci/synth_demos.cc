@@ -147,7 +147,8 @@ class DemoWriter {
             DAVINCI_RETURN_IF_ERROR(WriteFileAtomic(out / "tasks" / (task.id + ".toml"),
                                                     teacher::DemoSidecar(task.text),
                                                     Durability::kFastest));
-            return Add(made, Generated(task), &rows, &jobs);
+            DAVINCI_ASSIGN_OR_RETURN(const DemoTask demo, Generated(made, task));
+            return Add(made, demo, &rows, &jobs);
           });
       if (!counts.ok()) return counts.status();
     } else {
@@ -297,13 +298,14 @@ class DemoWriter {
     return runs::ReadVerdicts(fs::path(arguments_.out) / "results.jsonl");
   }
 
-  static DemoTask Generated(const synth::SampledTask& task) {
+  static Result<DemoTask> Generated(const teacher::Teacher& made, const synth::SampledTask& task) {
     json row = synth::ToJson(task);
     row["sidecar"] = teacher::DemoSidecar(task.text);
     row["family"] = task.graph.pattern->family;
     row["entry"] = task.text.entry;
     row["split"] = synth::SplitName(task.split);
-    return {task.id, "tasks/" + task.id + ".py", std::move(row),
+    DAVINCI_ASSIGN_OR_RETURN(row["steps"], made.Steps(task.graph, task.text, DemoLanguage::kTriton));
+    return DemoTask{task.id, "tasks/" + task.id + ".py", std::move(row),
             [&task](DemoLanguage) -> Result<Writable> {
               return Writable{&task.graph, &task.text};
             }};
@@ -341,6 +343,8 @@ class DemoWriter {
                            {"split", task.row["split"]},
                            {"operators", graph.OperatorSequence()},
                            {"precision", task.row["precision"]}};
+      // Prompts that show files need none.
+      if (const auto steps = modules->Steps(i, Target::kCuda); steps.ok()) task.row["steps"] = *steps;
       task.of = [&import](DemoLanguage language) -> Result<Writable> {
         const auto& module = import.at(*ParseTarget(TargetOf(language)));
         if (!module.status.ok()) return module.status;
