@@ -304,11 +304,12 @@ class DemoWriter {
     row["family"] = task.graph.pattern->family;
     row["entry"] = task.text.entry;
     row["split"] = synth::SplitName(task.split);
-    DAVINCI_ASSIGN_OR_RETURN(row["steps"], made.Steps(task.graph, task.text, DemoLanguage::kTriton));
+    DAVINCI_ASSIGN_OR_RETURN(row["steps"],
+                             made.Steps(task.graph, task.text, DemoLanguage::kTriton));
     return DemoTask{task.id, "tasks/" + task.id + ".py", std::move(row),
-            [&task](DemoLanguage) -> Result<Writable> {
-              return Writable{&task.graph, &task.text};
-            }};
+                    [&task](DemoLanguage) -> Result<Writable> {
+                      return Writable{&task.graph, &task.text};
+                    }};
   }
 
   // Modules of users, imported at the sizes of the languages' targets. How many there are.
@@ -344,7 +345,8 @@ class DemoWriter {
                            {"operators", graph.OperatorSequence()},
                            {"precision", task.row["precision"]}};
       // Prompts that show files need none.
-      if (const auto steps = modules->Steps(i, Target::kCuda); steps.ok()) task.row["steps"] = *steps;
+      if (const auto steps = modules->Steps(i, Target::kCuda); steps.ok())
+        task.row["steps"] = *steps;
       task.of = [&import](DemoLanguage language) -> Result<Writable> {
         const auto& module = import.at(*ParseTarget(TargetOf(language)));
         if (!module.status.ok()) return module.status;

@@ -370,7 +370,8 @@ Result<std::unique_ptr<skill::Library>> SearchedLibrary(const fs::path& home,
   DAVINCI_ASSIGN_OR_RETURN(auto records, skill::ReadTogether(sources));
   std::set<std::string> cards, left_out;
   if (deck != nullptr)
-    for (const std::string& name : deck->names()) cards.insert(std::string(skill::Skill::kCardScope) + name);
+    for (const std::string& name : deck->names())
+      cards.insert(std::string(skill::Skill::kCardScope) + name);
   for (const teacher::RuleInfo& rule : teacher::Rules())
     if (without.Contains(rule.rule)) left_out.insert(std::string(rule.skill));
   for (const teacher::RuleInfo& rule : teacher::Rules())

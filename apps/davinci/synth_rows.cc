@@ -139,9 +139,8 @@ Status Run(RowArguments arguments) {
       }
       teacher::Demonstration& made = by_language[language];
       if (made.attempts.empty()) {
-        DAVINCI_ASSIGN_OR_RETURN(made,
-                                 DemonstrationOf(demo, candidate, *searched.library, devices,
-                                                 arguments.task == "steps"));
+        DAVINCI_ASSIGN_OR_RETURN(made, DemonstrationOf(demo, candidate, *searched.library, devices,
+                                                       arguments.task == "steps"));
       }
       made.attempts.push_back({id, candidate["source"], candidate["skills"], candidate["rules"],
                                candidate.value("mutation", ""), verdict->second,
@@ -180,8 +179,7 @@ void AddSynthRows(CLI::App* synth, int* exit_code) {
   rows->add_option("-o,--out", arguments->out, "file of rows (default DIR/rows.jsonl)");
   rows->add_option("--prompts", arguments->prompts, "compact (default) or full")
       ->check(CLI::IsMember({"compact", "full"}));
-  rows
-      ->add_option("--task", arguments->task,
+  rows->add_option("--task", arguments->task,
                    "what prompts of the policy show of a task with short replies: its file "
                    "(default), or its steps (agents.task of recipes)")
       ->check(CLI::IsMember({"file", "steps"}));

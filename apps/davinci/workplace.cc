@@ -135,12 +135,11 @@ Status OpenAuthor(const runs::RunRecipe& recipe, expert::Dealing dealing, Workpl
 Status OpenSteps(Workplace* place) {
   DAVINCI_ASSIGN_OR_RETURN(auto expert, expert::Expert::Load(place->installation.home / "synth"));
   place->parts.add_steps = [expert = std::make_shared<const expert::Expert>(std::move(expert)),
-                      pool = place->pool,
-                      note = place->on_notice](std::vector<rollout::TaskInput>* inputs) {
+                            pool = place->pool,
+                            note = place->on_notice](std::vector<rollout::TaskInput>* inputs) {
     expert::AddSteps(
-        *expert,
-        [&](const auto& task, Target target) { return (*pool)->Trace(task, target); }, note,
-        inputs);
+        *expert, [&](const auto& task, Target target) { return (*pool)->Trace(task, target); },
+        note, inputs);
   };
   return Status::Ok();
 }

@@ -27,8 +27,7 @@ class Namer {
 
   TracedModule Run() {
     for (const TracedName& input : module_.inputs)
-      for (size_t axis = 0; axis < Shape(input.id).size(); ++axis)
-        Name(At(input.id, axis), axis);
+      for (size_t axis = 0; axis < Shape(input.id).size(); ++axis) Name(At(input.id, axis), axis);
     for (const TracedName& weight : module_.weights)
       for (size_t axis = 0; axis < Shape(weight.id).size(); ++axis) NameLarge(At(weight.id, axis));
     for (const TracedCall& call : module_.calls)

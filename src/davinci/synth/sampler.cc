@@ -13,7 +13,8 @@ namespace {
 
 constexpr size_t kChunk = 2048;
 constexpr int kBuildTries = 12;
-constexpr std::string_view kMixed = "mixed";  // a family of patterns
+constexpr std::string_view kMixed = "mixed", kMixedLong = "mixed_long";  // families of patterns
+constexpr double kLongWeight = 5;  // of a long pattern; of another mixed one 1
 // Candidates without one acceptance after which the grammar counts as exhausted.
 constexpr size_t kExhausted = 200000;
 
@@ -48,6 +49,7 @@ class Sampler {
               : name == options_.pattern)
         patterns_.emplace_back(&pattern, std::max(pattern.weight, 1e-6));
       if (pattern.family == kMixed) mixed_.emplace_back(&pattern, 1.0);
+      if (pattern.family == kMixedLong) mixed_.emplace_back(&pattern, kLongWeight);
     }
     for (const Style& style : book_.styles)
       if (style.held_out == (options_.split == SplitKind::kStyle))

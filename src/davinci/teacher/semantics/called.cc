@@ -183,8 +183,8 @@ std::string ShortFunctionName(const std::string& dotted) {
 }
 
 bool IsFreeFunction(const PythonExpression& function, const std::string& name) {
-  return function.kind == PythonExpression::Kind::kName || name.starts_with("torch.") || name.starts_with("F.") ||
-         name.starts_with("math.") || name.starts_with("nn.");
+  return function.kind == PythonExpression::Kind::kName || name.starts_with("torch.") ||
+         name.starts_with("F.") || name.starts_with("math.") || name.starts_with("nn.");
 }
 
 std::string KindOfCall(const std::vector<std::string>& called, const CallKinds& kinds) {

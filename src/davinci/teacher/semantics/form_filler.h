@@ -14,8 +14,8 @@ struct FormFiller {
   const Program& program;
   const synth::Node& node;
   const synth::NodeText& text;
-  // Names for the evaluator: in_0 of an input, w_NAME of a weight, module_ of the module, dimid_7 of
-  // a size. Else Python text of forward, with {0}, {1} for the inputs.
+  // Names for the evaluator: in_0 of an input, w_NAME of a weight, module_ of the module, dimid_7
+  // of a size. Else Python text of forward, with {0}, {1} for the inputs.
   bool evaluate;
 
   std::string Fill(std::string_view form) const;

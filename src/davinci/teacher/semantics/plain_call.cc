@@ -19,16 +19,19 @@ using Keyword = PythonExpression::Keyword;
 using EKind = PythonExpression::Kind;
 
 const std::map<std::string, std::string, std::less<>> kSigns = {
-    {"add", "+"},  {"sub", "-"},     {"subtract", "-"},    {"mul", "*"},     {"multiply", "*"},
-    {"div", "/"},  {"divide", "/"},  {"true_divide", "/"}, {"matmul", "@"},  {"mm", "@"},
-    {"bmm", "@"},  {"mv", "@"},      {"gt", ">"},          {"greater", ">"}, {"lt", "<"},
-    {"less", "<"}, {"ge", ">="},     {"le", "<="},         {"eq", "=="},     {"ne", "!="},
+    {"add", "+"},  {"sub", "-"},      {"subtract", "-"},    {"mul", "*"},     {"multiply", "*"},
+    {"div", "/"},  {"divide", "/"},   {"true_divide", "/"}, {"matmul", "@"},  {"mm", "@"},
+    {"bmm", "@"},  {"mv", "@"},       {"gt", ">"},          {"greater", ">"}, {"lt", "<"},
+    {"less", "<"}, {"ge", ">="},      {"le", "<="},         {"eq", "=="},     {"ne", "!="},
     {"pow", "**"}, {"remainder", "%"}};
 
 const std::map<std::string, std::string, std::less<>> kOtherNames = {
-    {"clip", "clamp"},     {"concat", "cat"},       {"concatenate", "cat"}, {"view", "reshape"},
-    {"arctan", "atan"},    {"absolute", "abs"},     {"negative", "neg"},    {"swapaxes", "transpose"},
-    {"moveaxis", "movedim"}, {"special_expit", "sigmoid"}, {"expit", "sigmoid"}};
+    {"clip", "clamp"},       {"concat", "cat"},
+    {"concatenate", "cat"},  {"view", "reshape"},
+    {"arctan", "atan"},      {"absolute", "abs"},
+    {"negative", "neg"},     {"swapaxes", "transpose"},
+    {"moveaxis", "movedim"}, {"special_expit", "sigmoid"},
+    {"expit", "sigmoid"}};
 
 // Functions that take sizes or axes one by one, too.
 constexpr std::array<std::string_view, 7> kSpread = {"reshape", "permute", "expand", "repeat",
@@ -36,8 +39,8 @@ constexpr std::array<std::string_view, 7> kSpread = {"reshape", "permute", "expa
 constexpr std::array<std::string_view, 6> kAxes = {"dim",  "dim0",      "dim1",
                                                    "dims", "start_dim", "end_dim"};
 // Numbers of a window: (2, 2) is 2.
-constexpr std::array<std::string_view, 6> kWindow = {"stride",      "padding",     "dilation",
-                                                     "kernel_size", "output_size", "output_padding"};
+constexpr std::array<std::string_view, 6> kWindow = {
+    "stride", "padding", "dilation", "kernel_size", "output_size", "output_padding"};
 constexpr std::array<std::string_view, 4> kWeights = {"running_mean", "running_var", "weight",
                                                       "bias"};
 // Functions whose layer has a weight alone.
@@ -231,14 +234,16 @@ PythonExpression PlainCall(const Tables& tables, std::string name,
 std::string FunctionOfLayer(const std::string& constructor) {
   constexpr std::string_view kModule = "nn.";
   static const std::map<std::string, std::string, std::less<>> kOthers = {
-      {"nn.PReLU", "prelu"},          {"nn.RMSNorm", "rms_norm"},
-      {"nn.Upsample", "interpolate"}, {"nn.CrossEntropyLoss", "cross_entropy"},
+      {"nn.PReLU", "prelu"},
+      {"nn.RMSNorm", "rms_norm"},
+      {"nn.Upsample", "interpolate"},
+      {"nn.CrossEntropyLoss", "cross_entropy"},
       {"nn.NLLLoss", "nll_loss"}};
   if (const auto found = kOthers.find(constructor); found != kOthers.end()) return found->second;
   static const std::set<std::string, std::less<>> kSame = {
-      "Linear",      "Bilinear",     "Embedding",    "LayerNorm",      "GroupNorm",
-      "MaxPool",     "AvgPool",      "AdaptiveAvgPool", "AdaptiveMaxPool", "Conv",
-      "ConvTranspose", "BatchNorm",  "InstanceNorm", "PixelShuffle",   "PixelUnshuffle",
+      "Linear",         "Bilinear",         "Embedding",       "LayerNorm",       "GroupNorm",
+      "MaxPool",        "AvgPool",          "AdaptiveAvgPool", "AdaptiveMaxPool", "Conv",
+      "ConvTranspose",  "BatchNorm",        "InstanceNorm",    "PixelShuffle",    "PixelUnshuffle",
       "ChannelShuffle", "LocalResponseNorm"};
   if (!constructor.starts_with(kModule)) return "";
   std::string name = constructor.substr(kModule.size()), axes;
@@ -288,8 +293,8 @@ std::vector<PythonExpression::Keyword> ArgumentsOfLayer(const Tables& tables,
     const auto found = made.defaults.find(name);
     return found != made.defaults.end() && found->second.text == "True";
   };
-  const bool affine = knows(made, "affine") ? flag("affine", usual("affine"))
-                                            : flag("elementwise_affine", true);
+  const bool affine =
+      knows(made, "affine") ? flag("affine", usual("affine")) : flag("elementwise_affine", true);
   std::vector<Keyword> arguments;
   for (const Keyword& keyword : given)
     if (knows(of_function->second, keyword.name) && keyword.name != "bias")

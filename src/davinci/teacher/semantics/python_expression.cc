@@ -307,8 +307,7 @@ std::string PythonExpression::Text() const {
     case EKind::kCall:
       return CallText(*this);
     case EKind::kSubscript:
-      return fmt::format("{}[{}]", OperandText(parts[0], 8),
-                         ListText(std::span(parts).subspan(1)));
+      return fmt::format("{}[{}]", OperandText(parts[0], 8), ListText(std::span(parts).subspan(1)));
     case EKind::kSlice: {
       std::string slice = parts[0].Text() + ":" + parts[1].Text();
       if (parts[2].kind != EKind::kNone) slice += ":" + parts[2].Text();

@@ -58,9 +58,9 @@ class StepWriter {
     for (const std::string& name : parts_.inputs) taken_.insert(name);
     if (parts_.imported)
       for (const std::string& name : parts_.imported->arguments) taken_.insert(name);
-    std::string head = fmt::format("forward({})\n", parts_.imported
-                                                        ? parts_.imported->signature
-                                                        : synth::Join(parts_.inputs, ", "));
+    std::string head =
+        fmt::format("forward({})\n", parts_.imported ? parts_.imported->signature
+                                                     : synth::Join(parts_.inputs, ", "));
     if (parts_.imported) head += parts_.imported->first_lines;
     for (size_t i = 0; i < graph_.inputs.size(); ++i) {
       Know(graph_.inputs[i], parts_.inputs[i]);
@@ -156,10 +156,12 @@ class StepWriter {
   std::map<std::string, ValueId> WeightsOf(const synth::Node& node, const synth::NodeText& text) {
     std::map<std::string, ValueId> weights;
     for (const ValueId id : node.weights) {
-      const auto own = std::ranges::find(parts_.weights, id, &std::pair<ValueId, std::string>::first);
+      const auto own =
+          std::ranges::find(parts_.weights, id, &std::pair<ValueId, std::string>::first);
       const std::string& hint = ValueOf(id).hint;
       const auto path = text.weights.find(hint);
-      const std::string below = path != text.weights.end() ? path->second : text.module + "." + hint;
+      const std::string below =
+          path != text.weights.end() ? path->second : text.module + "." + hint;
       KnowWeight(id, own != parts_.weights.end() ? own->second : "self." + below);
       weights[hint] = id;
     }
@@ -237,7 +239,8 @@ class StepWriter {
   }
   bool HasTensor(const Expression& e) const {
     if (IsFact(e)) return false;
-    return IsTensor(e) || std::ranges::any_of(e.parts, [&](const auto& p) { return HasTensor(p); }) ||
+    return IsTensor(e) ||
+           std::ranges::any_of(e.parts, [&](const auto& p) { return HasTensor(p); }) ||
            std::ranges::any_of(e.keywords, [&](const auto& k) { return HasTensor(k.value); });
   }
 
@@ -282,8 +285,8 @@ class StepWriter {
   // The size that the expression is, "x.shape[0]"; else the expression.
   Expression SizeOr(Expression e) {
     const auto meaning = node_evaluator_->Evaluate(e, names_);
-    const bool size = meaning.ok() && meaning->kind == Meaning::Kind::kNumber &&
-                      meaning->dim != synth::kNoDim;
+    const bool size =
+        meaning.ok() && meaning->kind == Meaning::Kind::kNumber && meaning->dim != synth::kNoDim;
     return size ? NameOf(fmt::format("dimid_{}", meaning->dim)) : e;
   }
   // A number that is known, or a size, as it is.
@@ -293,7 +296,8 @@ class StepWriter {
     if (!meaning.ok() || !meaning->number || meaning->boolean) return SizeOr(std::move(e));
     const double value = *meaning->number;
     const bool whole = e.Text().find_first_of(".e/") == std::string::npos;
-    const std::string text = whole ? fmt::format("{}", std::abs(value)) : synth::FloatText(std::abs(value));
+    const std::string text =
+        whole ? fmt::format("{}", std::abs(value)) : synth::FloatText(std::abs(value));
     const Expression number{EKind::kNumber, text, {}, {}};
     return value < 0 ? Expression{EKind::kUnary, "-", {number}, {}} : number;
   }
@@ -432,8 +436,7 @@ class StepWriter {
         continue;
       }
       const size_t end = form[i] == '{' ? form.find('}', i) : std::string::npos;
-      if (end == std::string::npos ||
-          !std::isdigit(static_cast<unsigned char>(form[i + 1]))) {
+      if (end == std::string::npos || !std::isdigit(static_cast<unsigned char>(form[i + 1]))) {
         filled += form[i];
         continue;
       }
@@ -457,8 +460,7 @@ class StepWriter {
     const auto weights = WeightsOf(node, text);
     const FormFiller meant{program_, node, text, true}, written{program_, node, text, false};
     std::map<std::string, std::string> names;
-    for (size_t i = 0; i < node.inputs.size(); ++i)
-      names[meant.Input(i)] = KeyOf(node.inputs[i]);
+    for (size_t i = 0; i < node.inputs.size(); ++i) names[meant.Input(i)] = KeyOf(node.inputs[i]);
     for (const auto& [hint, id] : weights) names["w_" + hint] = KeyOf(id);
     if (node.effect) {
       // That a batch norm counts its batches goes without saying.
@@ -545,10 +547,10 @@ class StepWriter {
   std::optional<Evaluator> node_evaluator_;
   std::optional<Expression> constructor_;  // of the node's module, at path_
   std::string path_;
-  Names names_;                                // shapes, by key
-  std::map<std::string, std::string> texts_;   // what is written, by key: tensors alone
-  std::map<std::string, std::string> made_;    // key of each expression that has a line
-  std::set<std::string, std::less<>> taken_;   // names of arguments
+  Names names_;                               // shapes, by key
+  std::map<std::string, std::string> texts_;  // what is written, by key: tensors alone
+  std::map<std::string, std::string> made_;   // key of each expression that has a line
+  std::set<std::string, std::less<>> taken_;  // names of arguments
   std::vector<std::pair<DimId, std::string>> letters_;
   int letter_ = 0, count_ = 0;
   struct Weight {

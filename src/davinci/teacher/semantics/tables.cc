@@ -24,8 +24,7 @@ bool Names(const PythonExpression& e, const std::string& name) {
 // "sum(x, dim=None)"
 Signature SignatureOf(const PythonExpression& call) {
   Signature signature;
-  for (size_t i = 1; i < call.parts.size(); ++i)
-    signature.parameters.push_back(call.parts[i].text);
+  for (size_t i = 1; i < call.parts.size(); ++i) signature.parameters.push_back(call.parts[i].text);
   for (const auto& [name, value] : call.keywords) {
     signature.parameters.push_back(name);
     signature.defaults.emplace(name, value);
