@@ -95,10 +95,10 @@ class CoverageTest(unittest.TestCase):
             for name, body in (("nested", NESTED), ("divided", DIVIDED)):
                 (pathlib.Path(folder) / f"{name}.py").write_text(WRITTEN.format(body=body))
             found = coverage(folder, "--steps")
-        layer = "torch.nn.functional.linear({}, self.first.weight, self.first.bias)"
         self.assertEqual(found["nested"]["steps"], "\n".join((
-            "forward(x):", "t1 = " + layer.format("x"), "t2 = torch.relu(t1)", "t3 = " + layer.format("t2"), "t4 = torch.relu(t3)",
-            "t5 = t4 * 2.0", "return t5", "")))
+            "forward(x)", "x: [A, B]", "A = 32, B = 64", "self.first.weight: [B, B]", "t1: [A, B] = linear(x, self.first)",
+            "t2: [A, B] = relu(t1)", "t3: [A, B] = linear(t2, self.first)", "t4: [A, B] = relu(t3)", "t5: [A, B] = t4 * 2.0",
+            "return t5", "")))
         self.assertEqual(found["divided"]["steps"], found["nested"]["steps"])
 
     def test_the_suite_of_tasks_is_imported(self):

@@ -17,8 +17,8 @@ davinci, folder = sys.argv[1], pathlib.Path(sys.argv[2])
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 FILES = [ROOT / "tests/import/modules" / name for name in ("adain_style_transfer.py", "cbam_attention.py")] + \
     [ROOT / "tasks" / name for name in ("pointwise/hardswish_chain.py", "norm/layer_norm.py")]
-# Language, form of reply, and which of each folder's two files: each is asked about in two of the sets.
-SETS = [("cpp", "file", 1), ("cuda", "file", 0), ("triton", "delta", 0), ("triton", "file", 1)]
+# Language, form of reply, what is shown of the task, and which of each folder's two files: each is asked about in two of the sets.
+SETS = [("cpp", "file", "file", 1), ("cuda", "file", "file", 0), ("triton", "delta", "steps", 0), ("triton", "delta", "file", 1)]
 asked = []
 
 
@@ -59,9 +59,9 @@ def main():
     threading.Thread(target=server.serve_forever, daemon=True).start()
     shutil.rmtree(folder, ignore_errors=True)
     compared = 0
-    for language, reply, which in SETS:
+    for language, reply, shown, which in SETS:
         files = FILES[which::2]
-        out = folder / f"{language}-{reply}"
+        out = folder / f"{language}-{reply}-{shown}"
         common = ("--language", language, "--reply", reply, "--seed", 5)
         run(davinci, "synth", "demos", "--count", 1, *common, "--out", out / "demos")
         for file in files:
@@ -71,7 +71,7 @@ def main():
         rows = []
         users = [out / "demos/tasks" / file.name for file in files]
         for name, tasks in (("generated", ("--count", 1)), ("users", ("--count", 0, "--tasks", *users))):
-            run(davinci, "synth", "pairs", *tasks, *common, "--varied", 0, "--with-skills", 0, "--selections", 1, "--device", "here",
+            run(davinci, "synth", "pairs", *tasks, *common, "--task", shown, "--varied", 0, "--with-skills", 0, "--selections", 1, "--device", "here",
                 "--reply-tokens", 100000, "--policy-tokens", 100000, "--threads", 1, "--out", out / name)
             made = [json.loads(line) for file in sorted((out / name).glob("*.jsonl")) for line in file.read_text().splitlines()]
             assert made, f"no {name} rows in {language}"
@@ -80,7 +80,7 @@ def main():
         asked.clear()
         run(davinci, "bench", "--tasks", out / "demos/tasks", "-t", "cpu" if language == "cpp" else "cuda", "--language", language, "--llm",
             f"http://127.0.0.1:{server.server_port}/v1", "--model", "m", "--samples", 1, "--turns", 1, "--skills", "greedy",
-            "--set", 'agents.prompts="prompts/compact"', "--set", f'agents.reply="{reply}"', "--set", "llm.stream=false", "--run", out / "run")
+            "--set", 'agents.prompts="prompts/compact"', "--set", f'agents.reply="{reply}"', "--set", f'agents.task="{shown}"', "--set", "llm.stream=false", "--run", out / "run")
         sent = {prompts(request["messages"]) for request in asked}
         for row in rows:
             if prompts(row["messages"]) in sent:

@@ -104,6 +104,47 @@ TEST(Variation, ArgumentsOfForwardAreAlikeAndThoseOfKernelsStay) {
 }
 
 // A model that has seen names of the lists alone cannot copy other names.
+// The names that follow `before` up to a character that no name has.
+std::string NameBehind(const std::string& text, const std::string& before) {
+  const size_t begin = text.find(before) + before.size();
+  size_t end = begin;
+  while (end < text.size() && IsWordChar(text[end])) ++end;
+  return text.substr(begin, end - begin);
+}
+
+TEST(Variation, StepsHaveTheNamesOfTheTask) {
+  int renamed = 0, optional = 0;
+  for (uint64_t seed = 0; seed < 60; ++seed) {
+    PairText pair = Written();
+    pair.task = Replaced(pair.task, "forward(self, x)", "forward(self, dim)");
+    pair.task = Replaced(pair.task, "(x) + x.norm()", "(dim) + dim.norm()");
+    pair.answer = Replaced(pair.answer, "forward(self, x)", "forward(self, dim)");
+    pair.answer =
+        Replaced(pair.answer, "f1(x, w, self.table9, x.shape", "f1(dim, w, self.table9, dim.shape");
+    pair.steps =
+        "forward(dim)\ndim: [A, B]\nt1: [A] = mean(dim, dim=-1)\n"
+        "t2: [A, C] = linear(dim, weight=self.projection9.weight)\nreturn t1, t2\n";
+    pair = Varied(TheCorpus(), std::move(pair), seed);
+    if (pair.task.find("forward(self") == std::string::npos) continue;
+    const std::string argument = NameBehind(pair.task, "forward(self, ");
+    const std::string attribute = Attribute(pair.task);
+    const std::string& steps = pair.steps;
+    EXPECT_EQ(NameBehind(steps, "forward("), argument) << steps;
+    EXPECT_NE(steps.find("\n" + argument + ": [A, B]\n"), std::string::npos) << steps;
+    EXPECT_NE(steps.find("mean(" + argument + ", dim=-1)"), std::string::npos) << steps;
+    EXPECT_NE(steps.find("weight=self." + attribute + ".weight"), std::string::npos) << steps;
+    renamed += argument != "dim" && attribute != "projection9";
+    const std::string head = steps.substr(0, steps.find('\n'));
+    const size_t more = head.find(", ");
+    optional += more != std::string::npos;
+    if (more != std::string::npos) {
+      EXPECT_NE(pair.answer.find(head.substr(more)), std::string::npos) << head << pair.answer;
+    }
+  }
+  EXPECT_GT(renamed, 5);
+  EXPECT_GT(optional, 0);
+}
+
 TEST(Variation, HalfOfTheNamesAreNoWordsOfTheLists) {
   std::set<std::string> words(TheCorpus().words.begin(), TheCorpus().words.end());
   for (const auto& [key, texts] : TheCorpus().lists) words.insert(texts.begin(), texts.end());

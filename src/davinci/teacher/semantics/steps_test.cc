@@ -1,0 +1,158 @@
+#include "davinci/teacher/semantics/steps.h"
+
+#include <gtest/gtest.h>
+
+#include "davinci/teacher/semantics/tables_for_tests.h"
+
+namespace davinci::teacher {
+namespace {
+
+using synth::DimId;
+using synth::Value;
+using synth::ValueId;
+
+// A module as the importer makes one, node by node.
+class Module {
+ public:
+  DimId Size(int64_t value) {
+    return graph_.dims.Symbol("", "s" + std::to_string(graph_.dims.size()), 1,
+                              {value, value, value});
+  }
+  DimId Constant(int64_t value) { return graph_.dims.Constant(value); }
+  ValueId Input(const std::string& name, std::vector<DimId> shape) {
+    const ValueId id = Add(std::move(shape));
+    graph_.values.back().origin = Value::Origin::kInput;
+    graph_.inputs.push_back(id);
+    task_.parts.inputs.push_back(name);
+    return id;
+  }
+  ValueId Weight(const std::string& name, std::vector<DimId> shape) {
+    const ValueId id = Add(std::move(shape));
+    graph_.values.back().origin = Value::Origin::kParameter;
+    task_.parts.weights.emplace_back(id, name);
+    return id;
+  }
+  std::vector<ValueId> Call(const std::string& form, std::vector<ValueId> reads,
+                            std::vector<std::vector<DimId>> shapes) {
+    synth::Node node;
+    node.inputs = std::move(reads);
+    for (auto& shape : shapes) node.outputs.push_back(Add(std::move(shape)));
+    synth::NodeText text;
+    text.form = form;
+    graph_.nodes.push_back(node);
+    task_.parts.nodes.push_back(text);
+    return node.outputs;
+  }
+  // The last call is one of a layer.
+  void Made(const std::string& constructor, const std::string& path) {
+    task_.parts.nodes.back().constructor = constructor;
+    task_.parts.nodes.back().module = path;
+  }
+  std::string Steps(std::vector<ValueId> outputs) {
+    graph_.outputs = std::move(outputs);
+    return StepsOf(graph_, task_, TheTables(), synth::Binding::kCpu).value();
+  }
+
+ private:
+  ValueId Add(std::vector<DimId> shape) {
+    Value value;
+    value.shape = std::move(shape);
+    graph_.values.push_back(std::move(value));
+    return static_cast<ValueId>(graph_.values.size() - 1);
+  }
+  synth::Graph graph_{1};
+  synth::RenderedTask task_;
+};
+
+TEST(Steps, EachCallHasALine) {
+  Module m;
+  const DimId a = m.Size(32), b = m.Size(8);
+  const ValueId x = m.Input("x", {a, b}), scale = m.Weight("self.scale", {b});
+  const auto y = m.Call("F.relu({0} + 1.0) * {1}", {x, scale}, {{a, b}});
+  EXPECT_EQ(m.Steps(y),
+            "forward(x)\n"
+            "x: [A, B]\n"
+            "A = 32, B = 8\n"
+            "self.scale: [B]\n"
+            "t1: [A, B] = x + 1.0\n"
+            "t2: [A, B] = relu(t1)\n"
+            "t3: [A, B] = t2 * self.scale\n"
+            "return t3\n");
+}
+
+TEST(Steps, SpellingsOfACallAreOne) {
+  const auto steps = [](const std::string& form) {
+    Module m;
+    const DimId a = m.Size(32), b = m.Size(8);
+    const ValueId x = m.Input("x", {a, b});
+    return m.Steps(m.Call(form, {x}, {{a, b}}));
+  };
+  const std::string one = steps("torch.softmax({0}.mul(2.0), dim=-1)");
+  EXPECT_EQ(one, steps("F.softmax(2.0 * {0}, 1)"));
+  EXPECT_EQ(one, steps("nn.Softmax(dim=1)({0} * 2.0)"));
+  EXPECT_NE(one, steps("torch.softmax({0}.mul(2.0), dim=0)"));
+}
+
+TEST(Steps, ALayerIsTheFunctionThatItCalls) {
+  const auto steps = [](bool layer) {
+    Module m;
+    const DimId a = m.Size(32), b = m.Size(8);
+    const ValueId x = m.Input("x", {a, b}), w = m.Weight("self.norm.weight", {b}),
+                  bias = m.Weight("self.norm.bias", {b});
+    const auto y = layer ? m.Call("{m}({0})", {x}, {{a, b}})
+                         : m.Call("torch.nn.functional.layer_norm({0}, (8,), {1}, {2}, 1e-6)",
+                                  {x, w, bias}, {{a, b}});
+    if (layer) m.Made("nn.LayerNorm(8, eps=1e-06)", "norm");
+    return m.Steps(y);
+  };
+  EXPECT_EQ(steps(true), steps(false));
+  EXPECT_NE(steps(true).find("t1: [A, B] = layer_norm(x, self.norm, eps=1e-06)\n"),
+            std::string::npos);
+}
+
+TEST(Steps, ResultsHaveNamesThatNoArgumentHas) {
+  Module m;
+  const DimId a = m.Size(32), b = m.Size(8);
+  const ValueId x = m.Input("t1", {a, b});
+  const auto halves = m.Call("{0}.chunk(2, 1)", {x}, {{a, m.Constant(4)}, {a, m.Constant(4)}});
+  const auto sum = m.Call("{0} + {1}", {halves[0], halves[1]}, {{a, m.Constant(4)}});
+  EXPECT_EQ(m.Steps({sum[0], halves[1]}),
+            "forward(t1)\n"
+            "t1: [A, B]\n"
+            "A = 32, B = 8\n"
+            "t2 = chunk(t1, 2, dim=-1)\n"
+            "t3: [A, 4] = t2[0]\n"
+            "t4: [A, 4] = t2[1]\n"
+            "t5: [A, 4] = t3 + t4\n"
+            "return (t5, t4)\n");
+}
+
+TEST(Steps, SizesAreLetters) {
+  Module m;
+  const DimId a = m.Size(32), b = m.Size(8);
+  const ValueId x = m.Input("x", {a, b});
+  const auto y = m.Call("{0}.reshape(-1) / {0}.shape[1] ** 0.5", {x}, {{m.Constant(256)}});
+  EXPECT_EQ(m.Steps(y),
+            "forward(x)\n"
+            "x: [A, B]\n"
+            "A = 32, B = 8\n"
+            "t1: [A * B] = reshape(x, -1)\n"
+            "t2: [256] = t1 / B ** 0.5\n"
+            "return t2\n");
+}
+
+TEST(Steps, AComprehensionStaysAsItIs) {
+  Module m;
+  const DimId a = m.Size(32), b = m.Size(8);
+  const ValueId x = m.Input("x", {a, b});
+  const auto y = m.Call("torch.stack([row + 1 for row in {0}])", {x}, {{a, b}});
+  EXPECT_EQ(m.Steps(y),
+            "forward(x)\n"
+            "x: [A, B]\n"
+            "A = 32, B = 8\n"
+            "t1: [A, B] = torch.stack([row + 1 for row in x])\n"
+            "return t1\n");
+}
+
+}  // namespace
+}  // namespace davinci::teacher
