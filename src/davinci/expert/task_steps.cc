@@ -10,7 +10,7 @@ void AddSteps(const Expert& expert, const TargetTracer& tracer,
               const std::function<void(const std::string&)>& note,
               std::vector<rollout::TaskInput>* inputs) {
   std::vector<Status> why(inputs->size());
-  OnAllCores(inputs->size(), [&](size_t i) {
+  const auto read = [&](size_t i) {
     rollout::TaskInput& input = (*inputs)[i];
     const auto steps = [&]() -> Result<std::string> {
       DAVINCI_ASSIGN_OR_RETURN(const auto traced, tracer(input.task, input.brief.target));
@@ -18,9 +18,12 @@ void AddSteps(const Expert& expert, const TargetTracer& tracer,
     }();
     if (steps.ok())
       input.brief.steps = *steps;
-    else
-      why[i] = steps.status();
-  });
+    why[i] = steps.ok() ? Status::Ok() : steps.status();
+  };
+  OnAllCores(inputs->size(), read);
+  // Side by side some need more memory than the device has.
+  for (size_t i = 0; i < why.size(); ++i)
+    if (why[i].message().find("out of memory") != std::string::npos) read(i);
   for (size_t i = 0; note && i < why.size(); ++i)
     if (!why[i].ok())
       note(fmt::format("{}: the model is shown the file, not its steps: {}", (*inputs)[i].id,
