@@ -80,7 +80,8 @@ def main():
         asked.clear()
         run(davinci, "bench", "--tasks", out / "demos/tasks", "-t", "cpu" if language == "cpp" else "cuda", "--language", language, "--llm",
             f"http://127.0.0.1:{server.server_port}/v1", "--model", "m", "--samples", 1, "--turns", 1, "--skills", "greedy",
-            "--set", 'agents.prompts="prompts/compact"', "--set", f'agents.reply="{reply}"', "--set", f'agents.task="{shown}"', "--set", "llm.stream=false", "--run", out / "run")
+            "--set", 'agents.prompts="prompts/compact"',
+            "--set", f'agents.reply="{reply}"', "--set", f'agents.task="{shown}"', "--set", "llm.stream=false", "--run", out / "run")
         sent = {prompts(request["messages"]) for request in asked}
         for row in rows:
             if prompts(row["messages"]) in sent:

@@ -16,8 +16,7 @@ void AddSteps(const Expert& expert, const TargetTracer& tracer,
       DAVINCI_ASSIGN_OR_RETURN(const auto traced, tracer(input.task, input.brief.target));
       return expert.Steps(traced, *input.task);
     }();
-    if (steps.ok())
-      input.brief.steps = *steps;
+    if (steps.ok()) input.brief.steps = *steps;
     why[i] = steps.ok() ? Status::Ok() : steps.status();
   };
   OnAllCores(inputs->size(), read);

@@ -29,6 +29,15 @@ rollout::UnitId RefusedUnit(int segment, const std::string& task) {
   return rollout::UnitOf(rollout::UnitKind::kRefused, segment, std::string_view(task));
 }
 
+// The tasks as prompts show them.
+Result<std::vector<rollout::TaskInput>> ShownInputs(const std::vector<TrainTask>& tasks,
+                                                    const rollout::StepSettings& settings,
+                                                    const TrainParts& parts) {
+  DAVINCI_ASSIGN_OR_RETURN(auto inputs, InputsOf(tasks, settings));
+  if (parts.add_steps) parts.add_steps(&inputs);
+  return inputs;
+}
+
 Status AllRefused(const LeftOut& left_out, const char* setting) {
   const auto& [task, reason] = *left_out.begin();
   return InvalidArgument(fmt::format("{}: the judge refuses every task ({}); {}: {}", setting,
@@ -113,14 +122,7 @@ Result<std::vector<rollout::TaskInput>> TrainSampling::TasksOf(int batch, int* p
     *policy = known.value("policy", *policy);
   }
   for (size_t i = 0; i < per_batch; ++i) drawn_tasks[i].entry = std::move(entries[i]);
-  return Inputs(drawn_tasks);
-}
-
-Result<std::vector<rollout::TaskInput>> TrainSampling::Inputs(
-    const std::vector<TrainTask>& tasks) const {
-  DAVINCI_ASSIGN_OR_RETURN(auto inputs, InputsOf(tasks, recipe_.run.step));
-  if (parts_.add_steps) parts_.add_steps(&inputs);
-  return inputs;
+  return ShownInputs(drawn_tasks, recipe_.run.step, parts_);
 }
 
 Result<std::unique_ptr<llm::Backbone>> TrainSampling::OpenSampler(int policy) {
@@ -210,7 +212,7 @@ Result<TrainSampling::Sampled> TrainSampling::Sample(int step, int policy,
 }
 
 Status TrainSampling::Answer(int checkpoint, Evaluated* evaluated) {
-  DAVINCI_ASSIGN_OR_RETURN(const auto inputs, Inputs(held_out_));
+  DAVINCI_ASSIGN_OR_RETURN(const auto inputs, ShownInputs(held_out_, recipe_.run.step, parts_));
   DAVINCI_ASSIGN_OR_RETURN(const auto model, OpenSampler(checkpoint));
   const auto answer = [&](int first_segment, int first_rollout,
                           const rollout::StepSettings& settings) -> Status {

@@ -87,8 +87,6 @@ class TrainSampling {
   // recorded then.
   Result<std::vector<rollout::TaskInput>> TasksOf(int batch, int* policy);
   // The checkpoint of step `policy`, for sampling.
-  // As prompts show them.
-  Result<std::vector<rollout::TaskInput>> Inputs(const std::vector<TrainTask>& tasks) const;
   Result<std::unique_ptr<llm::Backbone>> OpenSampler(int policy);
   // The rollouts are recorded as units of `segment`. Refused tasks have none, enter `left_out` and
   // are named once; what was refused once stays refused in the segment, so that a resumed run does

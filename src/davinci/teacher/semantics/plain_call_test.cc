@@ -6,6 +6,13 @@
 #include "davinci/teacher/semantics/tables_for_tests.h"
 
 namespace davinci::teacher {
+
+const Tables& TheTables() {
+  static const auto* tables =
+      new Tables(LoadTables(std::string(DAVINCI_SOURCE_DIR) + "/synth/teacher").value());
+  return *tables;
+}
+
 namespace {
 
 // A call of functions alone, in one spelling; every tensor has three axes.
