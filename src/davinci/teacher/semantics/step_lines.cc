@@ -70,12 +70,7 @@ std::string SizeLetters::Values(synth::Binding binding) const {
   return sizes.empty() ? "" : synth::Join(sizes, ", ") + "\n";
 }
 
-std::string StepLines::Line::Text() const {
-  if (name.empty()) return expression + "\n";
-  return fmt::format("{}{}{} = {}\n", name, type.empty() ? "" : ": ", type, expression);
-}
-
-std::string StepLines::KeyOf(ValueId id) { return fmt::format("v{}", id); }
+std::string KeyOf(ValueId id) { return fmt::format("v{}", id); }
 
 std::string StepLines::TypeOf(ValueId id) {
   const synth::Value& value = program_.graph.values[static_cast<size_t>(id)];
@@ -93,7 +88,7 @@ void StepLines::Know(ValueId id, const std::string& text) {
 }
 
 void StepLines::KnowWeight(ValueId id, const std::string& text) {
-  if (Knows(id)) return;
+  if (texts_.contains(KeyOf(id))) return;
   Know(id, text);
   keys_[text] = KeyOf(id);
   weights_.push_back(
@@ -182,7 +177,11 @@ void StepLines::Name(ValueId id, const Expression& tensor) {
 
 std::string StepLines::Text(synth::Binding binding) const {
   std::string text = sizes_.Values(binding), body;
-  for (const Line& line : lines_) body += line.Text();
+  for (const Line& line : lines_) {
+    if (!line.name.empty())
+      body += fmt::format("{}{}{} = ", line.name, line.type.empty() ? "" : ": ", line.type);
+    body += line.expression + "\n";
+  }
   // A layer's vectors go without saying.
   for (const Weight& weight : weights_)
     if (weight.axes > 1 || synth::HasWord(body, weight.name))

@@ -54,8 +54,6 @@ class StepLines {
   // A tensor of the graph has this Python text from now on.
   void Know(synth::ValueId id, const std::string& text);
   void KnowWeight(synth::ValueId id, const std::string& text);
-  bool Knows(synth::ValueId id) const { return texts_.contains(KeyOf(id)); }
-  static std::string KeyOf(synth::ValueId id);
   std::string TextOf(synth::ValueId id) const;  // "?" where it has none
 
   bool IsTensor(const PythonExpression& e) const;
@@ -83,7 +81,6 @@ class StepLines {
     std::string name;  // "": no result
     std::string type;  // "[A, B]", or "": not known
     std::string expression;
-    std::string Text() const;
   };
   struct Weight {
     std::string name, type;
@@ -106,6 +103,8 @@ class StepLines {
 // "x.shape", "x.size(0)": what PyTorch's tensors say of themselves, which is no tensor.
 bool IsFact(const PythonExpression& e);
 bool IsFactCall(const std::string& function);
+// The key of a tensor of the graph.
+std::string KeyOf(synth::ValueId id);
 // A name in an expression.
 PythonExpression NameOf(std::string text);
 

@@ -326,8 +326,8 @@ class StepWriter {
     }
     std::map<std::string, std::string> names;
     for (size_t i = 0; i < node.inputs.size(); ++i)
-      names[meant.Input(i)] = StepLines::KeyOf(node.inputs[i]);
-    for (const auto& [hint, id] : weights) names["w_" + hint] = StepLines::KeyOf(id);
+      names[meant.Input(i)] = KeyOf(node.inputs[i]);
+    for (const auto& [hint, id] : weights) names["w_" + hint] = KeyOf(id);
     NodeSteps steps(tables_, options_, graph_.mode != "eval", &lines_);
     if (!text.module.empty())
       if (auto made = Expression::Parse(meant.Fill(text.constructor));
