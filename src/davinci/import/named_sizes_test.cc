@@ -83,6 +83,23 @@ TEST(NamedSizes, ProductsOfNeighboursAreProducts) {
   EXPECT_EQ(Text(named, 6, 0), "s0s1");
 }
 
+// 18 rows and 18 columns are two sizes where another shape has them apart.
+TEST(NamedSizes, AFurtherShapeTellsEqualSizesApart) {
+  TracedModule wider = Convolution();
+  wider.values[0].shape = {3, 20, 18, 26};
+  wider.values[4].shape = {3, 20, 16, 24};
+  const TracedModule alone = WithNamedSizes(Convolution());
+  EXPECT_EQ(Text(alone, 0, 2), Text(alone, 0, 3));
+  const TracedModule named = WithNamedSizes(Convolution(), {wider});
+  EXPECT_NE(Text(named, 0, 2), Text(named, 0, 3));
+  EXPECT_NE(Text(named, 4, 2), Text(named, 4, 3));
+  EXPECT_EQ(Text(named, 0, 1), Text(named, 4, 1));
+  // One with other calls says nothing.
+  wider.values.pop_back();
+  const TracedModule other = WithNamedSizes(Convolution(), {wider});
+  EXPECT_EQ(Text(other, 0, 2), Text(other, 0, 3));
+}
+
 TEST(NamedSizes, SymbolsThatAreThereStay) {
   TracedModule module = Convolution();
   module.symbols = {{"s0", 3, {3, 5}, "x.shape[0]"}};

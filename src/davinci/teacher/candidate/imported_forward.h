@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "davinci/synth/render.h"
+#include "davinci/teacher/semantics/form_filler.h"
 
 namespace davinci::teacher {
 
@@ -39,8 +40,5 @@ inline constexpr std::array<std::string_view, 11> kReplayNames = {
 inline bool HasOneOf(const synth::ImportedParts& from, std::span<const std::string_view> names) {
   return std::ranges::any_of(names, [&](std::string_view name) { return from.Names({name}); });
 }
-
-// `form` with names in place of {0}, {1}, …
-std::string Filled(const std::string& form, const std::vector<std::string>& names);
 
 }  // namespace davinci::teacher

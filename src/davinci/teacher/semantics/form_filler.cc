@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cctype>
 #include <variant>
 
 #include "davinci/synth/render_class.h"
@@ -109,6 +110,23 @@ std::string FormFiller::Fill(std::string_view form) const {
     i = end + 1;
   }
   return synth::Replaced(std::move(filled), "(, ", "(");
+}
+
+std::string Filled(const std::string& form, const std::vector<std::string>& names) {
+  std::string text;
+  for (size_t i = 0; i < form.size(); ++i) {
+    size_t end = i + 1;
+    while (end < form.size() && std::isdigit(static_cast<unsigned char>(form[end])) != 0) ++end;
+    if (form[i] == '{' && end > i + 1 && end < form.size() && form[end] == '}') {
+      text += names[std::stoul(form.substr(i + 1, end - i - 1))];
+      i = end;
+      continue;
+    }
+    text += form[i];
+    // A doubled brace is one brace of an imported text.
+    if ((form[i] == '{' || form[i] == '}') && i + 1 < form.size() && form[i + 1] == form[i]) ++i;
+  }
+  return text;
 }
 
 }  // namespace davinci::teacher

@@ -4,6 +4,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "davinci/synth/render.h"
 #include "davinci/teacher/program/program.h"
@@ -28,5 +29,8 @@ struct FormFiller {
   std::string Weight(const std::string& name) const;
   std::string Value(const std::string& name) const;
 };
+
+// `form` with names in the places of {0}, {1}, …; a doubled brace is one brace of an imported text.
+std::string Filled(const std::string& form, const std::vector<std::string>& names);
 
 }  // namespace davinci::teacher

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <map>
 #include <optional>
 #include <set>
@@ -291,24 +290,10 @@ class StepWriter {
     return weights;
   }
 
-  // The text with values in the places of {0}, {1}, …; {{ and }} are braces.
-  std::string Filled(const std::string& form, const std::vector<ValueId>& values) const {
-    std::string filled;
-    for (size_t i = 0; i < form.size(); ++i) {
-      if ((form[i] == '{' || form[i] == '}') && i + 1 < form.size() && form[i + 1] == form[i]) {
-        filled += form[i++];
-        continue;
-      }
-      const size_t end = form[i] == '{' ? form.find('}', i) : std::string::npos;
-      if (end == std::string::npos || !std::isdigit(static_cast<unsigned char>(form[i + 1]))) {
-        filled += form[i];
-        continue;
-      }
-      const size_t at = std::stoul(form.substr(i + 1, end - i - 1));
-      filled += at < values.size() ? lines_.TextOf(values[at]) : "?";
-      i = end;
-    }
-    return filled;
+  std::vector<std::string> Texts(const std::vector<ValueId>& values) const {
+    std::vector<std::string> texts;
+    for (const ValueId value : values) texts.push_back(lines_.TextOf(value));
+    return texts;
   }
 
   Status NodeLines(size_t index) {
@@ -320,13 +305,12 @@ class StepWriter {
         written{lines_.program(), node, text, false};
     if (node.effect) {
       // That a batch norm counts its batches goes without saying.
-      const std::string line = Filled(written.Fill(text.form), node.inputs);
+      const std::string line = Filled(written.Fill(text.form), Texts(node.inputs));
       if (line.find(".num_batches_tracked.add_(") == std::string::npos) lines_.AddEffect(line);
       return Status::Ok();
     }
     std::map<std::string, std::string> names;
-    for (size_t i = 0; i < node.inputs.size(); ++i)
-      names[meant.Input(i)] = KeyOf(node.inputs[i]);
+    for (size_t i = 0; i < node.inputs.size(); ++i) names[meant.Input(i)] = KeyOf(node.inputs[i]);
     for (const auto& [hint, id] : weights) names["w_" + hint] = KeyOf(id);
     NodeSteps steps(tables_, options_, graph_.mode != "eval", &lines_);
     if (!text.module.empty())
@@ -334,7 +318,7 @@ class StepWriter {
           made.ok() && made->kind == EKind::kCall)
         steps.SetModule(*made, "self." + text.module);
     auto parsed = Expression::Parse(meant.Fill(text.form));
-    const Expression whole = NameOf(Filled(written.Fill(text.form), node.inputs));
+    const Expression whole = NameOf(Filled(written.Fill(text.form), Texts(node.inputs)));
     Give(node, text,
          parsed.ok() ? steps.Value(Renamed(std::move(*parsed), names)) : steps.Emit(whole, whole),
          &steps);
@@ -358,9 +342,8 @@ class StepWriter {
   }
 
   std::string ResultText() const {
-    std::vector<std::string> texts;
-    for (const ValueId output : graph_.outputs) texts.push_back(lines_.TextOf(output));
-    if (parts_.imported) return Filled(parts_.imported->result, graph_.outputs);
+    const std::vector<std::string> texts = Texts(graph_.outputs);
+    if (parts_.imported) return Filled(parts_.imported->result, texts);
     if (texts.size() == 1) return texts[0];
     if (parts_.result == "dict") {
       std::vector<std::string> items;
