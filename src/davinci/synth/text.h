@@ -93,9 +93,9 @@ inline bool HasWord(std::string_view text, std::string_view word) {
   return false;
 }
 
-// `text` with what `other` gives in the place of each whole name.
+// `text` with what `other(name, where it begins)` gives in the place of each whole name.
 template <typename Other>
-std::string Renamed(const std::string& text, const Other& other) {
+std::string RenamedAt(const std::string& text, const Other& other) {
   std::string renamed;
   for (size_t at = 0; at < text.size();) {
     size_t end = at;
@@ -104,10 +104,16 @@ std::string Renamed(const std::string& text, const Other& other) {
       renamed += text[at++];
       continue;
     }
-    renamed += other(text.substr(at, end - at));
+    renamed += other(text.substr(at, end - at), at);
     at = end;
   }
   return renamed;
+}
+
+// The same where the place does not matter.
+template <typename Other>
+std::string Renamed(const std::string& text, const Other& other) {
+  return RenamedAt(text, [&](const std::string& name, size_t) { return other(name); });
 }
 
 // The text with another word in place of a name.

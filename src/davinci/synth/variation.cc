@@ -29,24 +29,16 @@ std::string_view QuotesAt(std::string_view line) {
 }
 
 // Steps with another name of an argument: functions and keywords are no arguments.
-std::string WithArgument(const std::string& steps, std::string_view name, std::string_view fresh) {
-  const size_t head = std::min(steps.find('\n'), steps.size());
-  std::string result;
-  for (size_t i = 0; i < steps.size();) {
-    size_t end = i;
-    while (end < steps.size() && IsWordChar(steps[end])) ++end;
-    if (end == i) {
-      result += steps[i++];
-      continue;
-    }
-    const std::string_view word(steps.data() + i, end - i);
+std::string WithArgument(const std::string& steps, const std::string& name,
+                         const std::string& fresh) {
+  const size_t head = steps.find('\n');
+  return RenamedAt(steps, [&](const std::string& word, size_t at) {
+    const size_t end = at + word.size();
     const char after = end < steps.size() ? steps[end] : '\n';
-    const bool own = word == name && (i == 0 || steps[i - 1] != '.') && i < steps.size() &&
-                     (i < head || (after != '(' && after != '='));
-    result += own ? fresh : word;
-    i = end;
-  }
-  return result;
+    const bool member = at > 0 && steps[at - 1] == '.';
+    const bool other = at > head && (after == '(' || after == '=');
+    return word == name && !member && !other ? fresh : word;
+  });
 }
 
 // Components of the paths that begin with self, or with a name that the answer gives such a path.

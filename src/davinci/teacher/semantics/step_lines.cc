@@ -170,8 +170,10 @@ PythonExpression StepLines::Add(const Expression& written, const Expression& mea
 void StepLines::Name(ValueId id, const Expression& tensor) {
   const std::string text = texts_.at(tensor.text);
   Know(id, text);
-  for (Line& line : lines_)
-    if (line.name == text) line.type = TypeOf(id);
+  // It is one of the last.
+  const auto line = std::find_if(lines_.rbegin(), lines_.rend(),
+                                 [&](const Line& made) { return made.name == text; });
+  if (line != lines_.rend()) line->type = TypeOf(id);
   names_[tensor.text] = names_[KeyOf(id)];
 }
 

@@ -37,6 +37,15 @@ Expression Subtracted(const char* number) {
   return {EKind::kUnary, "-", {{EKind::kNumber, number, {}, {}}}, {}};
 }
 
+// Names in the expression are replaced by what they stand for.
+Expression Substituted(Expression e, const std::map<std::string, Expression>& bound) {
+  if (const auto found = bound.find(e.text); e.kind == EKind::kName && found != bound.end())
+    return found->second;
+  for (Expression& part : e.parts) part = Substituted(std::move(part), bound);
+  for (Keyword& keyword : e.keywords) keyword.value = Substituted(std::move(keyword.value), bound);
+  return e;
+}
+
 // The expression of one node: what computes tensors gets lines.
 class NodeSteps {
  public:
@@ -216,14 +225,6 @@ class NodeSteps {
     for (size_t i = 0; i < inputs.size(); ++i) bound[kInputs[i]] = inputs[i];
     return Substituted(function.body, bound);
   }
-  static Expression Substituted(Expression e, const std::map<std::string, Expression>& bound) {
-    if (const auto found = bound.find(e.text); e.kind == EKind::kName && found != bound.end())
-      return found->second;
-    for (Expression& part : e.parts) part = Substituted(std::move(part), bound);
-    for (Keyword& keyword : e.keywords)
-      keyword.value = Substituted(std::move(keyword.value), bound);
-    return e;
-  }
 
   const Tables& tables_;
   const bool training_;
@@ -232,14 +233,6 @@ class NodeSteps {
   std::optional<Expression> constructor_;  // of the node's module, at path_
   std::string path_;
 };
-
-Expression Renamed(Expression e, const std::map<std::string, std::string>& names) {
-  if (const auto found = names.find(e.text); e.kind == EKind::kName && found != names.end())
-    e.text = found->second;
-  for (Expression& part : e.parts) part = Renamed(std::move(part), names);
-  for (Keyword& keyword : e.keywords) keyword.value = Renamed(std::move(keyword.value), names);
-  return e;
-}
 
 std::set<std::string> Arguments(const synth::ClassParts& parts) {
   std::set<std::string> names(parts.inputs.begin(), parts.inputs.end());
@@ -309,9 +302,10 @@ class StepWriter {
       if (line.find(".num_batches_tracked.add_(") == std::string::npos) lines_.AddEffect(line);
       return Status::Ok();
     }
-    std::map<std::string, std::string> names;
-    for (size_t i = 0; i < node.inputs.size(); ++i) names[meant.Input(i)] = KeyOf(node.inputs[i]);
-    for (const auto& [hint, id] : weights) names["w_" + hint] = KeyOf(id);
+    std::map<std::string, Expression> names;
+    for (size_t i = 0; i < node.inputs.size(); ++i)
+      names[meant.Input(i)] = NameOf(KeyOf(node.inputs[i]));
+    for (const auto& [hint, id] : weights) names["w_" + hint] = NameOf(KeyOf(id));
     NodeSteps steps(tables_, options_, graph_.mode != "eval", &lines_);
     if (!text.module.empty())
       if (auto made = Expression::Parse(meant.Fill(text.constructor));
@@ -320,7 +314,8 @@ class StepWriter {
     auto parsed = Expression::Parse(meant.Fill(text.form));
     const Expression whole = NameOf(Filled(written.Fill(text.form), Texts(node.inputs)));
     Give(node, text,
-         parsed.ok() ? steps.Value(Renamed(std::move(*parsed), names)) : steps.Emit(whole, whole),
+         parsed.ok() ? steps.Value(Substituted(std::move(*parsed), names))
+                     : steps.Emit(whole, whole),
          &steps);
     return Status::Ok();
   }

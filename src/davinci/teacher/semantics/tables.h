@@ -31,7 +31,7 @@ struct Tables {
   std::map<std::string, Primitive, std::less<>> primitives;
   // Definitions with a condition come first.
   std::map<std::string, std::vector<Function>, std::less<>> functions;
-  // Of functions and constructors; those of `functions` are among them.
+  // Parameters of functions and constructors; those of `functions` are among them.
   std::map<std::string, Signature, std::less<>> signatures;
   CallKinds kinds;
   MathText math;
