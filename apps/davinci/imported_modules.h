@@ -42,7 +42,7 @@ class ImportedModules {
   // At the target's sizes.
   Module Import(size_t index, Target target,
                 expert::Expert::OwnSizes sizes = expert::Expert::OwnSizes::kNumbers) const;
-  // What prompts show of it (Expert::Steps).
+  // Gives what prompts show of the module (Expert::Steps).
   Result<std::string> Steps(size_t index, Target target) const;
 
  private:

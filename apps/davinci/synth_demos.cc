@@ -298,14 +298,17 @@ class DemoWriter {
     return runs::ReadVerdicts(fs::path(arguments_.out) / "results.jsonl");
   }
 
-  static Result<DemoTask> Generated(const teacher::Teacher& made, const synth::SampledTask& task) {
+  // Prompts of short replies alone show steps.
+  Result<DemoTask> Generated(const teacher::Teacher& made, const synth::SampledTask& task) const {
     json row = synth::ToJson(task);
     row["sidecar"] = teacher::DemoSidecar(task.text);
     row["family"] = task.graph.pattern->family;
     row["entry"] = task.text.entry;
     row["split"] = synth::SplitName(task.split);
-    DAVINCI_ASSIGN_OR_RETURN(row["steps"],
-                             made.Steps(task.graph, task.text, DemoLanguage::kTriton));
+    if (prelude_) {
+      DAVINCI_ASSIGN_OR_RETURN(row["steps"],
+                               made.Steps(task.graph, task.text, DemoLanguage::kTriton));
+    }
     return DemoTask{task.id, "tasks/" + task.id + ".py", std::move(row),
                     [&task](DemoLanguage) -> Result<Writable> {
                       return Writable{&task.graph, &task.text};
@@ -344,9 +347,10 @@ class DemoWriter {
                            {"split", task.row["split"]},
                            {"operators", graph.OperatorSequence()},
                            {"precision", task.row["precision"]}};
-      // Prompts that show files need none.
-      if (const auto steps = modules->Steps(i, Target::kCuda); steps.ok())
-        task.row["steps"] = *steps;
+      if (prelude_) {
+        const auto steps = modules->Steps(i, Target::kCuda);
+        if (steps.ok()) task.row["steps"] = *steps;
+      }
       task.of = [&import](DemoLanguage language) -> Result<Writable> {
         const auto& module = import.at(*ParseTarget(TargetOf(language)));
         if (!module.status.ok()) return module.status;
