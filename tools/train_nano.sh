@@ -38,9 +38,9 @@ rows=${ROWS:-$out/rows}
 modules=${MODULES:-$out/modules}
 case $size in
   full) recipe=recipes/train/nano/sft.toml; tasks=${TASKS:-1000000}; judged=${JUDGED:-1500}; held_out=${HELD_OUT:-200}; vocab=8192; sizes=(); target=cuda; people=(synth/modules); copies=${COPIES:-40}
-    pairs=(--task steps --reply-tokens 3000); demo_rows=(--task steps); demos=(--language triton --reply delta); language=triton; asking=recipes/nano.toml; asked=(combination style family right-card wrong-card own import feedback) ;;
+    pairs=(--task steps --reply-tokens 3000); demos=(--language triton --reply delta --task steps); language=triton; asking=recipes/nano.toml; asked=(combination style family right-card wrong-card own import feedback) ;;
   ci) recipe=recipes/train/nano/ci/sft.toml; tasks=${TASKS:-60}; judged=${JUDGED:-0}; held_out=${HELD_OUT:-2}; vocab=512; people=(); copies=${COPIES:-0}
-    sizes=(--layers 2 --width 128); target=cpu; pairs=(--language cpp --reply file); demo_rows=(); demos=(--language cpp); language=cpp
+    sizes=(--layers 2 --width 128); target=cpu; pairs=(--language cpp --reply file); demos=(--language cpp); language=cpp
     asking=recipes/nano_ci.toml; asked=(family right-card wrong-card) ;;
   *) echo "train_nano: size $size is not full or ci" >&2; exit 2 ;;
 esac
@@ -68,7 +68,7 @@ judged_rows() {
   [ "$count" -gt 0 ] || return 0
   limited "$davinci" synth demos --count "$count" --seed "$seed" "${demos[@]}" ${WITHOUT:+--without $WITHOUT} --skills 2 --judge --protocol staged --out "$folder" "$@" ||
     echo "train_nano: some candidates of $folder were not judged; rows are made of the others" >&2
-  "$davinci" synth rows "$folder" "${demo_rows[@]}" --tokenizer "$out/tokenizer"
+  "$davinci" synth rows "$folder" --tokenizer "$out/tokenizer"
   [ -s "$folder/rows.jsonl" ] || { echo "train_nano: $folder has no rows" >&2; return 1; }
 }
 

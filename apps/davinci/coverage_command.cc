@@ -97,8 +97,8 @@ class CoverageRun {
     row["write_seconds"] = watch.Seconds() - module.trace_seconds;
     row["calls"] = imported->imported.graph.nodes.size();
     if (arguments_.steps) {
-      const auto steps = modules.Steps(index, target);
-      row["steps"] = steps.ok() ? *steps : steps.status().message() + "\n";
+      const auto steps = modules.StepsOf(index, target);
+      row["steps"] = steps.ok() ? steps->text : steps.status().message() + "\n";
     }
     row["kept_modules"] = json::array();
     for (const auto& kept : imported->kept)

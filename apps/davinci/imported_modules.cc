@@ -64,10 +64,10 @@ ImportedModules::Module ImportedModules::Import(size_t index, Target target,
   return module;
 }
 
-Result<std::string> ImportedModules::Steps(size_t index, Target target) const {
+Result<teacher::Steps> ImportedModules::StepsOf(size_t index, Target target) const {
   DAVINCI_ASSIGN_OR_RETURN(const auto task, task::ReadTask(tasks_[index].path.string()));
   DAVINCI_ASSIGN_OR_RETURN(const auto traced, Trace(task, target));
-  return expert_.Steps(traced, *task);
+  return expert_.StepsOf(traced, *task);
 }
 
 std::string FamilyOf(const synth::Graph& graph, const std::vector<std::string>& kinds) {

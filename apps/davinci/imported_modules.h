@@ -43,7 +43,7 @@ class ImportedModules {
   Module Import(size_t index, Target target,
                 expert::Expert::OwnSizes sizes = expert::Expert::OwnSizes::kNumbers) const;
   // Gives what prompts show of the module (Expert::Steps).
-  Result<std::string> Steps(size_t index, Target target) const;
+  Result<teacher::Steps> StepsOf(size_t index, Target target) const;
 
  private:
   // Traces side by side may need more memory than the device has: such a one is made again, alone.

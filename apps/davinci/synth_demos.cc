@@ -56,7 +56,7 @@ struct DemoArguments {
   std::string protocol = "screening";
   size_t skills = 0;  // most in a candidate; 0: any number
   int jobs = 0;
-  std::string reply = "file";
+  std::string reply = "file", task = "file";
   size_t mistakes = 0;        // candidates with a mistake, of each task and language
   bool without_each = false;  // also candidates that lack one skill
   std::string answers;        // replies of a model
@@ -95,6 +95,7 @@ struct DemoTask {
   std::string reference;
   json row;
   std::function<Result<Writable>(DemoLanguage)> of;
+  std::optional<teacher::Steps> steps;  // that prompts show and answers name
 };
 
 // Elements of the largest value at the target's sizes.
@@ -121,6 +122,8 @@ class DemoWriter {
     if (arguments_.skills > 0) {
       DAVINCI_ASSIGN_OR_RETURN(gains_, ShippedGains());
     }
+    if (arguments_.task == "steps" && arguments_.reply != "delta")
+      return InvalidArgument("--task steps is for --reply delta");
     if (arguments_.reply == "delta") {
       if (arguments_.languages != std::vector<std::string>{"triton"})
         return InvalidArgument("--reply delta is for --language triton");
@@ -298,21 +301,26 @@ class DemoWriter {
     return runs::ReadVerdicts(fs::path(arguments_.out) / "results.jsonl");
   }
 
-  // Prompts of short replies alone show steps.
+  teacher::AnswerForm FormOf(const DemoTask& task) const {
+    return {prelude_ ? ReplyForm::kDelta : ReplyForm::kFile, task.steps ? &*task.steps : nullptr};
+  }
+
   Result<DemoTask> Generated(const teacher::Teacher& made, const synth::SampledTask& task) const {
     json row = synth::ToJson(task);
     row["sidecar"] = teacher::DemoSidecar(task.text);
     row["family"] = task.graph.pattern->family;
     row["entry"] = task.text.entry;
     row["split"] = synth::SplitName(task.split);
-    if (prelude_) {
-      DAVINCI_ASSIGN_OR_RETURN(row["steps"],
-                               made.Steps(task.graph, task.text, DemoLanguage::kTriton));
+    std::optional<teacher::Steps> steps;
+    if (arguments_.task == "steps") {
+      DAVINCI_ASSIGN_OR_RETURN(steps, made.StepsOf(task.graph, task.text, DemoLanguage::kTriton));
+      row["steps"] = steps->text;
     }
     return DemoTask{task.id, "tasks/" + task.id + ".py", std::move(row),
                     [&task](DemoLanguage) -> Result<Writable> {
                       return Writable{&task.graph, &task.text};
-                    }};
+                    },
+                    std::move(steps)};
   }
 
   // Modules of users, imported at the sizes of the languages' targets. How many there are.
@@ -347,9 +355,12 @@ class DemoWriter {
                            {"split", task.row["split"]},
                            {"operators", graph.OperatorSequence()},
                            {"precision", task.row["precision"]}};
-      if (prelude_) {
-        const auto steps = modules->Steps(i, Target::kCuda);
-        if (steps.ok()) task.row["steps"] = *steps;
+      if (arguments_.task == "steps") {
+        auto steps = modules->StepsOf(i, Target::kCuda);
+        if (steps.ok()) {
+          task.row["steps"] = steps->text;
+          task.steps = std::move(steps).value();
+        }
       }
       task.of = [&import](DemoLanguage language) -> Result<Writable> {
         const auto& module = import.at(*ParseTarget(TargetOf(language)));
@@ -413,7 +424,7 @@ class DemoWriter {
         auto allowed = teacher::RuleSet::Of(level, language);
         DAVINCI_ASSIGN_OR_RETURN(const auto without, RulesNamed(arguments_.without));
         allowed.Erase(without);
-        const ReplyForm form = prelude_ ? ReplyForm::kDelta : ReplyForm::kFile;
+        const teacher::AnswerForm form = FormOf(task);
         auto candidate = made.Write(graph, text, language, allowed, form);
         // Rules of so many skills alone: those that gained most where they were measured.
         if (candidate.ok() && arguments_.skills > 0 &&
@@ -576,7 +587,7 @@ class DemoWriter {
                         const Writable& writable, DemoLanguage language,
                         const teacher::RuleSet& allowed, const teacher::Candidate& candidate,
                         json* row, std::string* jobs) {
-    const ReplyForm form = prelude_ ? ReplyForm::kDelta : ReplyForm::kFile;
+    const teacher::AnswerForm form = FormOf(task);
     for (const std::string& skill : candidate.skills) {
       teacher::RuleSet fewer = allowed;
       for (const teacher::RuleInfo& rule : teacher::Rules())
@@ -645,6 +656,11 @@ void AddSynthDemos(CLI::App* synth, GlobalOptions& global, int* exit_code) {
                    "file (default) or delta: candidates are made of short replies, which "
                    "demos.jsonl holds as well")
       ->check(CLI::IsMember({"file", "delta"}));
+  demos
+      ->add_option("--task", arguments->task,
+                   "what rows are to show of the task: its file (default), or its steps, whose "
+                   "names the candidates of --reply delta then have (agents.task of recipes)")
+      ->check(CLI::IsMember({"file", "steps"}));
   demos->add_flag("--mutated", arguments->mistakes,
                   "also the last level's candidate with one mistake, for repair rows; "
                   "--mutated=N: with each of N mistakes");

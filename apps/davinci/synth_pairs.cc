@@ -298,7 +298,7 @@ Result<teacher::PairRow> RowOf(const UsersRows& users, const ImportedModules& mo
   const bool delta = users.arguments.reply == "delta";
   const Target target = users.arguments.language == "cpp" ? Target::kCpu : Target::kCuda;
   teacher::PairRow row;
-  std::string steps;
+  std::optional<teacher::Steps> steps;
   // Sizes have names, as in the rows of generated tasks, unless some of them cannot be read.
   for (const Sizes sizes : delta ? std::vector<Sizes>{Sizes::kNamed, Sizes::kNumbers}
                                  : std::vector<Sizes>{Sizes::kNumbers}) {
@@ -322,9 +322,9 @@ Result<teacher::PairRow> RowOf(const UsersRows& users, const ImportedModules& mo
     task.entry = config.entry.empty() ? config.function : config.entry;
     task.defines = module.task->candidate_entry;
     task.may_vary = false;  // its text is what was traced
-    if (users.arguments.task == "steps" && steps.empty()) {
+    if (users.arguments.task == "steps" && !steps) {
       // Those of rollouts, whatever the sizes of the kernels.
-      const auto shown = modules.Steps(i, target);
+      const auto shown = modules.StepsOf(i, target);
       if (shown.ok()) steps = *shown;
     }
     task.steps = steps;

@@ -33,7 +33,6 @@ struct RowArguments {
   std::string folder;
   std::string out;
   std::string prompts = "compact";
-  std::string task = "file";
   std::string tokenizer;
   std::string device = "NVIDIA H100 80GB HBM3";
   teacher::RowLimits limits;
@@ -52,8 +51,7 @@ Result<std::vector<json>> Lines(const fs::path& file) {
 // The demonstration of a candidate's language, without attempts yet.
 Result<teacher::Demonstration> DemonstrationOf(const json& demo, const json& candidate,
                                                skill::Library& library,
-                                               const std::map<Target, std::string>& devices,
-                                               bool shows_steps) {
+                                               const std::map<Target, std::string>& devices) {
   teacher::Demonstration made;
   const std::string language = candidate["language"];
   const Target target = language == "cpp" ? Target::kCpu : Target::kCuda;
@@ -66,8 +64,8 @@ Result<teacher::Demonstration> DemonstrationOf(const json& demo, const json& can
   made.brief.id = demo["id"];
   made.brief.class_name = demo.value("defines", made.brief.class_name);
   made.brief.reference = demo["source"];
-  if (shows_steps && made.brief.reply == ReplyForm::kDelta)
-    made.brief.steps = demo.value("steps", "");
+  // As its candidates were made for.
+  if (made.brief.reply == ReplyForm::kDelta) made.brief.steps = demo.value("steps", "");
   made.family = demo.value("family", "");
   made.split = demo.value("split", "train");
   made.device = devices.at(target);
@@ -139,8 +137,8 @@ Status Run(RowArguments arguments) {
       }
       teacher::Demonstration& made = by_language[language];
       if (made.attempts.empty()) {
-        DAVINCI_ASSIGN_OR_RETURN(made, DemonstrationOf(demo, candidate, *searched.library, devices,
-                                                       arguments.task == "steps"));
+        DAVINCI_ASSIGN_OR_RETURN(made,
+                                 DemonstrationOf(demo, candidate, *searched.library, devices));
       }
       made.attempts.push_back({id, candidate["source"], candidate["skills"], candidate["rules"],
                                candidate.value("mutation", ""), verdict->second,
@@ -179,10 +177,6 @@ void AddSynthRows(CLI::App* synth, int* exit_code) {
   rows->add_option("-o,--out", arguments->out, "file of rows (default DIR/rows.jsonl)");
   rows->add_option("--prompts", arguments->prompts, "compact (default) or full")
       ->check(CLI::IsMember({"compact", "full"}));
-  rows->add_option("--task", arguments->task,
-                   "what prompts of the policy show of a task with short replies: its file "
-                   "(default), or its steps (agents.task of recipes)")
-      ->check(CLI::IsMember({"file", "steps"}));
   rows->add_option("--tokenizer", arguments->tokenizer,
                    "tokenizer.json, or folder of the model to be trained, that counts tokens "
                    "(default: an estimate)");

@@ -384,9 +384,9 @@ std::vector<std::string> ShapesWithout(const ExpertTask& task,
   return lines;
 }
 
-Result<std::string> Expert::Steps(const nlohmann::json& traced, const task::Task& task) const {
+Result<teacher::Steps> Expert::StepsOf(const nlohmann::json& traced, const task::Task& task) const {
   DAVINCI_ASSIGN_OR_RETURN(const ExpertTask named, Import(traced, task, OwnSizes::kNamed));
-  return teacher_.Steps(named.imported.graph, named.imported.task, teacher::Language::kCpp);
+  return teacher_.StepsOf(named.imported.graph, named.imported.task, teacher::Language::kCpp);
 }
 
 std::vector<std::string> Expert::CostlyRules() {

@@ -83,7 +83,7 @@ class Expert {
                                  const std::set<std::string>& rules) const;
   // The task's forward as straight-line PyTorch, one call a line (teacher/semantics/steps.h). Sizes
   // have letters. Errors as Import().
-  Result<std::string> Steps(const nlohmann::json& traced, const task::Task& task) const;
+  Result<teacher::Steps> StepsOf(const nlohmann::json& traced, const task::Task& task) const;
   // Rules whose gain depends on sizes and machine, in the order in which leaving one out is worth a
   // measurement.
   static std::vector<std::string> CostlyRules();

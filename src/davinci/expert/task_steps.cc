@@ -12,11 +12,11 @@ void AddSteps(const Expert& expert, const TargetTracer& tracer,
   std::vector<Status> why(inputs->size());
   const auto read = [&](size_t i) {
     rollout::TaskInput& input = (*inputs)[i];
-    const auto steps = [&]() -> Result<std::string> {
+    const auto steps = [&]() -> Result<teacher::Steps> {
       DAVINCI_ASSIGN_OR_RETURN(const auto traced, tracer(input.task, input.brief.target));
-      return expert.Steps(traced, *input.task);
+      return expert.StepsOf(traced, *input.task);
     }();
-    if (steps.ok()) input.brief.steps = *steps;
+    if (steps.ok()) input.brief.steps = steps->text;
     why[i] = steps.ok() ? Status::Ok() : steps.status();
   };
   OnAllCores(inputs->size(), read);

@@ -41,6 +41,25 @@ std::string WithArgument(const std::string& steps, const std::string& name,
   });
 }
 
+// Kernels whose comments "# t2 linear: x, self.fc.weight -> t2" have another name of an argument
+// among their tensors.
+std::string WithNotedArgument(std::string kernels, const std::string& name,
+                              const std::string& fresh) {
+  constexpr std::string_view kNote = "# t";
+  for (size_t at = 0; at != std::string::npos && at < kernels.size();) {
+    const size_t end = std::min(kernels.find('\n', at), kernels.size());
+    size_t next = end + 1;
+    if (kernels.compare(at, kNote.size(), kNote) == 0)
+      if (const size_t tensors = kernels.find(": ", at); tensors < end) {
+        const std::string noted = WithWord(kernels.substr(tensors, end - tensors), name, fresh);
+        kernels.replace(tensors, end - tensors, noted);
+        next = tensors + noted.size() + 1;
+      }
+    at = next;
+  }
+  return kernels;
+}
+
 // Components of the paths that begin with self, or with a name that the answer gives such a path.
 template <typename Take>
 std::string WithMembers(const std::string& text, const Take& take) {
@@ -53,9 +72,10 @@ std::string WithMembers(const std::string& text, const Take& take) {
       continue;
     }
     const std::string_view word(text.data() + i, end - i);
-    const bool root = (i == 0 || text[i - 1] != '.') &&
-                      (word == "self" ||
-                       (word.size() == 2 && word[0] == 'm' && word[1] >= '1' && word[1] <= '9'));
+    const bool root =
+        (i == 0 || text[i - 1] != '.') &&
+        (word == "self" || (word.size() > 1 && word[0] == 'm' &&
+                            word.find_first_not_of("0123456789", 1) == std::string_view::npos));
     result += word;
     i = end;
     while (root && i < text.size() && (text[i] == '.' || text[i] == '[')) {
@@ -246,7 +266,7 @@ class Variation {
     const size_t close = pair_.task.find(')', names);
     if (close >= end) return;
     std::string forward = pair_.task.substr(begin, end - begin);
-    std::string body = pair_.answer.substr(answer);
+    std::string kernels = pair_.answer.substr(0, answer), body = pair_.answer.substr(answer);
     const double share = rng_.Uniform();
     for (const std::string_view argument :
          SplitTop(std::string_view(pair_.task).substr(names, close - names), ',')) {
@@ -260,12 +280,13 @@ class Variation {
           HasWord(pair_.answer, fresh) || HasWord(forward, fresh) || HasWord(pair_.steps, fresh))
         continue;
       pair_.steps = WithArgument(pair_.steps, name, fresh);
+      kernels = WithNotedArgument(std::move(kernels), name, fresh);
       forward = WithWord(forward, name, fresh);
       body = WithWord(body, name, fresh);
     }
     if (Chance(0.12)) AddOptional(&forward, &body);
     pair_.task.replace(begin, end - begin, forward);
-    pair_.answer.replace(answer, std::string::npos, body);
+    pair_.answer = kernels + body;
   }
 
   // Gives forward one more argument, with a default value. The answer leaves its annotation out.

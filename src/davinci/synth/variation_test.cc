@@ -1,5 +1,6 @@
 #include "davinci/synth/variation.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -121,6 +122,7 @@ TEST(Variation, StepsHaveTheNamesOfTheTask) {
     pair.answer = Replaced(pair.answer, "forward(self, x)", "forward(self, dim)");
     pair.answer =
         Replaced(pair.answer, "f1(x, w, self.table9, x.shape", "f1(dim, w, self.table9, dim.shape");
+    pair.answer = "# t1 mean: dim, self.projection9.weight -> t1\n" + pair.answer;
     pair.steps =
         "forward(dim)\ndim: [A, B]\nt1: [A] = mean(dim, dim=-1)\n"
         "t2: [A, C] = linear(dim, weight=self.projection9.weight)\nreturn t1, t2\n";
@@ -133,6 +135,10 @@ TEST(Variation, StepsHaveTheNamesOfTheTask) {
     EXPECT_NE(steps.find("\n" + argument + ": [A, B]\n"), std::string::npos) << steps;
     EXPECT_NE(steps.find("mean(" + argument + ", dim=-1)"), std::string::npos) << steps;
     EXPECT_NE(steps.find("weight=self." + attribute + ".weight"), std::string::npos) << steps;
+    EXPECT_NE(
+        pair.answer.find(fmt::format("# t1 mean: {}, self.{}.weight -> t1\n", argument, attribute)),
+        std::string::npos)
+        << pair.answer;
     renamed += argument != "dim" && attribute != "projection9";
     const std::string head = steps.substr(0, steps.find('\n'));
     const size_t more = head.find(", ");

@@ -34,9 +34,9 @@ Result<Program> Teacher::Lowered(const synth::Graph& graph, const synth::Rendere
 }
 
 Result<Candidate> Teacher::Write(const synth::Graph& graph, const synth::RenderedTask& task,
-                                 Language language, const RuleSet& allowed, ReplyForm form,
+                                 Language language, const RuleSet& allowed, AnswerForm form,
                                  const LaunchSettings& launch) const {
-  DAVINCI_ASSIGN_OR_RETURN(Program program, Lowered(graph, task, language, allowed, form));
+  DAVINCI_ASSIGN_OR_RETURN(Program program, Lowered(graph, task, language, allowed, form.reply));
   FileKernels file;
   return CandidateWriter(std::move(program), graph, task, language, allowed, tables_.math, form,
                          launch, &file)
@@ -82,10 +82,10 @@ Result<Candidate> Teacher::WriteShapes(const std::vector<TaskShape>& shapes, Lan
 }
 
 Result<Candidate> Teacher::WriteVendor(const synth::Graph& graph, const synth::RenderedTask& task,
-                                       Language language, ReplyForm form) const {
+                                       Language language, AnswerForm form) const {
   LowerOptions options;
   options.calls_only = true;
-  options.sizes_of_results = IsBrief(form, language);
+  options.sizes_of_results = IsBrief(form.reply, language);
   DAVINCI_ASSIGN_OR_RETURN(Program program, Lower(graph, task.parts, tables_, options));
   program.fixed_sizes = task.fixed_sizes;
   FileKernels file;
@@ -94,10 +94,11 @@ Result<Candidate> Teacher::WriteVendor(const synth::Graph& graph, const synth::R
       .Write();
 }
 
-Result<std::string> Teacher::Steps(const synth::Graph& graph, const synth::RenderedTask& task,
-                                   Language language) const {
-  return StepsOf(graph, task, tables_,
-                 language == Language::kCpp ? synth::Binding::kCpu : synth::Binding::kCuda);
+Result<Steps> Teacher::StepsOf(const synth::Graph& graph, const synth::RenderedTask& task,
+                               Language language) const {
+  return teacher::StepsOf(
+      graph, task, tables_,
+      language == Language::kCpp ? synth::Binding::kCpu : synth::Binding::kCuda);
 }
 
 }  // namespace davinci::teacher

@@ -34,7 +34,7 @@ class Teacher {
   // Fails where the task cannot be rewritten at all in this language.
   Result<Candidate> Write(const synth::Graph& graph, const synth::RenderedTask& task,
                           Language language, const RuleSet& allowed,
-                          ReplyForm form = ReplyForm::kFile,
+                          AnswerForm form = ReplyForm::kFile,
                           const LaunchSettings& launch = {}) const;
   // Kind of work of each node, by the function that it calls (synth/teacher/families.toml).
   std::vector<std::string> KindsOf(const synth::Graph& graph,
@@ -45,11 +45,11 @@ class Teacher {
                                 const RuleSet& allowed, const LaunchSettings& launch = {}) const;
   // The task as calls of PyTorch alone: the answer where a candidate prefers the vendor.
   Result<Candidate> WriteVendor(const synth::Graph& graph, const synth::RenderedTask& task,
-                                Language language, ReplyForm form = ReplyForm::kFile) const;
+                                Language language, AnswerForm form = ReplyForm::kFile) const;
   // The task's forward as straight-line PyTorch, one call a line (semantics/steps.h), however its
   // author divided and named it. Sizes are those of the language's target.
-  Result<std::string> Steps(const synth::Graph& graph, const synth::RenderedTask& task,
-                            Language language) const;
+  Result<Steps> StepsOf(const synth::Graph& graph, const synth::RenderedTask& task,
+                        Language language) const;
   const Tables& tables() const { return tables_; }
 
  private:

@@ -5,6 +5,7 @@
 
 #include <filesystem>
 
+#include "davinci/synth/text.h"
 #include "davinci/teacher/program/math_text.h"
 #include "davinci/teacher/semantics/python_expression.h"
 
@@ -152,6 +153,62 @@ TEST(Teacher, DirectLaunchesAreOfKernelsThatForwardCalls) {
 Result<Candidate> BestDelta(const synth::SampledTask& task) {
   return All().teacher.Write(task.graph, task.text, Language::kTriton,
                              RuleSet::Of(Level::kBest, Language::kTriton), ReplyForm::kDelta);
+}
+
+// The names that lines of the form "NAME = …" and "A, B = …" define.
+std::set<std::string> Defined(const std::string& text) {
+  std::set<std::string> names;
+  for (const std::string_view line : synth::Split(text, '\n')) {
+    const size_t equals = line.find(" = ");
+    if (equals == std::string_view::npos || line.find('(') < equals) continue;
+    for (const std::string_view name : synth::Split(line.substr(0, equals), ','))
+      names.emplace(synth::Trim(name.substr(0, name.find(':'))));
+  }
+  return names;
+}
+
+// What a prompt shows and what the answer says have the same names.
+TEST(Teacher, AnswersHaveTheNamesOfTheSteps) {
+  size_t noted = 0, shapes = 0, results = 0;
+  for (const char* pattern : {"mixed_rows_long", "mixed_image", "attention", "matmul_chain"})
+    for (const auto& task : Tasks(40, 10, pattern)) {
+      const Steps steps = All().teacher.StepsOf(task.graph, task.text, Language::kTriton).value();
+      const auto best = All().teacher.Write(task.graph, task.text, Language::kTriton,
+                                            RuleSet::Of(Level::kBest, Language::kTriton),
+                                            {ReplyForm::kDelta, &steps});
+      if (!best.ok() || best->own_kernels == 0) continue;
+      const std::set<std::string> known = Defined(steps.text);
+      const size_t forward = best->source.find("def forward(");
+      for (const std::string& name : Defined(best->source.substr(forward)))
+        if (name[0] == 't' || name[0] == 'm') {
+          EXPECT_TRUE(known.contains(name)) << name << "\n" << steps.text << best->source;
+          results += name[0] == 't';
+        }
+      // A whole shape has the letters of the prompt.
+      for (const std::string_view line : synth::Split(best->source.substr(forward), '\n')) {
+        const size_t end = line.find(" = x.shape");
+        if (end == std::string_view::npos) continue;
+        const size_t type = steps.text.find("\nx: [") + 5;
+        const auto letters = synth::SplitTop(
+            std::string_view(steps.text).substr(type, steps.text.find(']', type) - type), ',');
+        const auto read = synth::Split(synth::Trim(line.substr(0, end)), ',');
+        ASSERT_EQ(letters.size(), read.size()) << line;
+        for (size_t i = 0; i < read.size(); ++i)
+          if (synth::Trim(read[i]) != "_") {
+            EXPECT_EQ(synth::Trim(read[i]), synth::Trim(letters[i])) << steps.text << best->source;
+          }
+        ++shapes;
+      }
+      // A note stands in front of each kernel.
+      const std::string kernels = "\n" + best->source.substr(0, forward);
+      EXPECT_EQ(synth::CountOf(kernels, "\n@kernel\n"), synth::CountOf(kernels, " -> "))
+          << best->source;
+      EXPECT_EQ(kernels.find("# @"), std::string::npos) << best->source;
+      noted += synth::CountOf(kernels, "\n# t");
+    }
+  EXPECT_GT(noted, 100u);
+  EXPECT_GT(shapes, 20u);
+  EXPECT_GT(results, 200u);
 }
 
 // `kernel` of the prelude takes a grid of one axis that is no tuple; triton.jit does not.

@@ -8,6 +8,7 @@
 #include "davinci/data/reply_form.h"
 #include "davinci/teacher/program/program.h"
 #include "davinci/teacher/rules/rules.h"
+#include "davinci/teacher/semantics/step_names.h"
 
 namespace davinci::teacher {
 
@@ -48,6 +49,15 @@ struct Candidate {
 inline bool IsBrief(ReplyForm form, Language language) {
   return form == ReplyForm::kDelta && language == Language::kTriton;
 }
+
+// What a candidate is written as. `steps`: a brief one has their names, and says of each kernel
+// which steps it takes; they outlive the call. A form alone has names of its own.
+struct AnswerForm {
+  AnswerForm(ReplyForm form, const Steps* names = nullptr)  // NOLINT(google-explicit-constructor)
+      : reply(form), steps(names) {}
+  ReplyForm reply;
+  const Steps* steps;
+};
 
 // Why a candidate has no kernel of its own: "every call stays PyTorch's", and what is not known.
 std::string EveryCallStays(const std::vector<LeftOperator>& left);

@@ -4,8 +4,8 @@
 
 #include "davinci/synth/text.h"
 #include "davinci/teacher/candidate/candidate_text.h"
-#include "davinci/teacher/candidate/host_text.h"
 #include "davinci/teacher/candidate/imported_forward.h"
+#include "davinci/teacher/candidate/step_answer.h"
 
 namespace davinci::teacher {
 
@@ -17,10 +17,18 @@ std::map<std::string, size_t> CandidateText::ResultRanks() const {
   return ranks;
 }
 
+std::vector<std::string> CandidateText::DeltaLines(std::vector<std::string> lines,
+                                                   const HostNames& names) const {
+  std::map<std::string, size_t> ranks;
+  for (size_t i = 0; i < d_.graph.inputs.size(); ++i)
+    ranks[d_.task.parts.inputs[i]] = d_.InputValue(i).shape.size();
+  return ShortHostText(std::move(lines), ranks, ResultRanks(),
+                       d_.steps == nullptr ? nullptr : &names);
+}
+
 // The reply for a user's module is written for what the task draws: other arguments are not looked
 // at, and what is contiguous is not made so.
 std::string CandidateText::ImportedDelta() const {
-  const std::string& kernels = d_.file->kernels;
   const synth::ImportedParts& from = *d_.task.parts.imported;
   std::vector<std::string> lines, names;
   for (size_t i = 0; i < d_.graph.inputs.size(); ++i)
@@ -32,17 +40,18 @@ std::string CandidateText::ImportedDelta() const {
   lines.insert(lines.end(), d_.forward.begin(), d_.forward.end());
   for (const Id output : d_.program.outputs) names.push_back(d_.Name(output));
   lines.push_back("return " + Filled(from.result, names));
-  std::map<std::string, size_t> ranks;
-  for (size_t i = 0; i < d_.graph.inputs.size(); ++i)
-    ranks[d_.task.parts.inputs[i]] = d_.InputValue(i).shape.size();
-  std::string text = kernels.empty() ? "" : kernels + "\n\n";
+  const HostNames step_names = NamesOfSteps(d_, lines);
+  std::string text = WithKernelNotes(d_.file->kernels, d_.notes, step_names);
+  if (!text.empty()) text += "\n\n";
   // Functions that these texts call; those of the guard are left out with it.
   constexpr std::string_view kDef = "def ";
   for (size_t at = from.helpers.find(kDef); at != std::string::npos;
        at = from.helpers.find(kDef, at + 1)) {
     const size_t begin = at + kDef.size();
     const std::string name = from.helpers.substr(begin, from.helpers.find('(', begin) - begin);
-    if (!synth::HasWord(from.first_lines + "\n" + from.result, name)) continue;
+    if (!synth::HasWord(from.first_lines + "\n" + from.result + "\n" + synth::Join(lines, "\n"),
+                        name))
+      continue;
     text += from.helpers + "\n\n";
     break;
   }
@@ -56,7 +65,7 @@ std::string CandidateText::ImportedDelta() const {
   const std::string indent = "        ";
   for (const std::string_view line : synth::Split(from.first_lines, '\n'))
     if (!line.empty()) text += indent + std::string(line) + "\n";
-  for (const std::string& line : ShortHostText(std::move(lines), ranks, ResultRanks()))
+  for (const std::string& line : DeltaLines(std::move(lines), step_names))
     text += indent + line + "\n";
   return text;
 }
@@ -64,17 +73,15 @@ std::string CandidateText::ImportedDelta() const {
 // The kernels, and a class that differs from the task's own in its forward alone.
 std::string CandidateText::Delta() const {
   if (d_.task.parts.imported) return ImportedDelta();
-  const std::string& kernels = d_.file->kernels;
   std::vector<std::string> lines = d_.forward;
   lines.push_back("return " + ResultText());
-  std::map<std::string, size_t> ranks;
-  for (size_t i = 0; i < d_.graph.inputs.size(); ++i)
-    ranks[d_.task.parts.inputs[i]] = d_.InputValue(i).shape.size();
-  std::string text = kernels.empty() ? "" : kernels + "\n\n";
+  const HostNames step_names = NamesOfSteps(d_, lines);
+  std::string text = WithKernelNotes(d_.file->kernels, d_.notes, step_names);
+  if (!text.empty()) text += "\n\n";
   text += fmt::format("class {0}New({0}):\n", d_.task.entry);
   if (d_.candidate.rules.Contains(Rule::kReplayGraph)) text += "    @replay\n";
   text += fmt::format("    def forward(self, {}):\n", synth::Join(d_.task.parts.inputs, ", "));
-  for (const std::string& line : ShortHostText(std::move(lines), ranks, ResultRanks()))
+  for (const std::string& line : DeltaLines(std::move(lines), step_names))
     text += "        " + line + "\n";
   return text;
 }

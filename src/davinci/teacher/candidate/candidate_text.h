@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "davinci/teacher/candidate/draft.h"
+#include "davinci/teacher/candidate/host_text.h"
 #include "davinci/teacher/candidate/imported_forward.h"
 
 namespace davinci::teacher {
@@ -25,6 +26,8 @@ class CandidateText {
   std::string ImportedDelta() const;
   // Axes of what PyTorch's calls make, by variable.
   std::map<std::string, size_t> ResultRanks() const;
+  // The lines of forward() in few tokens.
+  std::vector<std::string> DeltaLines(std::vector<std::string> lines, const HostNames& names) const;
   std::string ResultText() const;
   // The lines of forward(), in C++ with deletions of what is no longer read.
   std::vector<std::string> LinesOfForward() const;

@@ -9,6 +9,7 @@
 #include "davinci/teacher/candidate/candidate_costs.h"
 #include "davinci/teacher/candidate/candidate_text.h"
 #include "davinci/teacher/candidate/short_names.h"
+#include "davinci/teacher/candidate/step_answer.h"
 #include "davinci/teacher/regions/view_strides.h"
 #include "davinci/teacher/templates/kernel_templates.h"
 
@@ -29,12 +30,16 @@ RuleSet RulesFor(const RuleSet& rules, Language language, ReplyForm form,
   return allowed;
 }
 
-// The names of the operators of a region and of the product in front of it, in the order of the
-// task: "linear, add, gelu".
-std::string OperatorNames(const Draft& draft, const Region& region, Id product) {
+// The nodes of a region and of the product in front of it.
+std::set<int> NodesOf(const Draft& draft, const Region& region, Id product) {
   std::set<int> nodes;
   if (product >= 0) nodes.insert(draft.program[product].node);
   for (const Id member : region.members) nodes.insert(draft.program[member].node);
+  return nodes;
+}
+
+// The names of their operators, in the order of the task: "linear, add, gelu".
+std::string OperatorNames(const Draft& draft, const std::set<int>& nodes) {
   std::vector<std::string> names;
   for (const int node : nodes) {
     if (node < 0) continue;
@@ -66,15 +71,16 @@ bool ReadsShapeTooEarly(const std::vector<std::string>& lines) {
 
 CandidateWriter::CandidateWriter(Program program, const synth::Graph& graph,
                                  const synth::RenderedTask& task, Language language,
-                                 const RuleSet& rules, const MathText& math, ReplyForm form,
+                                 const RuleSet& rules, const MathText& math, AnswerForm form,
                                  const LaunchSettings& launch, FileKernels* file)
     : d_{std::move(program),
          graph,
          task,
          language,
-         RulesFor(rules, language, form, task.parts),
+         RulesFor(rules, language, form.reply, task.parts),
          math,
-         IsBrief(form, language),
+         IsBrief(form.reply, language),
+         IsBrief(form.reply, language) ? form.steps : nullptr,
          file},
       launch_(launch) {}
 
@@ -144,7 +150,8 @@ Result<Candidate> CandidateWriter::Compose() {
       d_.launches[step.region] = static_cast<int>(std::count_if(
           text.call.begin(), text.call.end(),
           [&](const std::string& line) { return line.find(form.name) != std::string::npos; }));
-    Take(text, OperatorNames(d_, region, product ? product->value : -1));
+    const std::set<int> nodes = NodesOf(d_, region, product ? product->value : -1);
+    Take(text, nodes, OperatorNames(d_, nodes));
     Note(region, text);
   }
   for (const std::string& line : d_.forward)
@@ -166,7 +173,8 @@ Result<Candidate> CandidateWriter::Compose() {
   return d_.candidate;
 }
 
-void CandidateWriter::Take(KernelText text, const std::string& operators) {
+void CandidateWriter::Take(KernelText text, const std::set<int>& nodes,
+                           const std::string& operators) {
   ++d_.candidate.own_kernels;
   if (d_.task.parts.imported) {
     const std::vector<std::string> lines = d_.file->CallOfKnown(text);
@@ -176,7 +184,9 @@ void CandidateWriter::Take(KernelText text, const std::string& operators) {
   const bool fresh = !d_.brief || !IsRepeated(&text);
   // What it computes, step by step, in front of the steps.
   const size_t body = text.source.find("):\n");
-  if (d_.brief && !operators.empty() && body != std::string::npos)
+  if (d_.steps != nullptr && fresh)
+    AddKernelNotes(nodes, &d_, &text);
+  else if (d_.brief && !operators.empty() && body != std::string::npos)
     text.source.insert(body + 3, fmt::format("    # {}\n", operators));
   d_.file->Add(text, d_.language, fresh);
   for (const std::string& line : text.call) d_.Line(line);
@@ -215,7 +225,7 @@ bool CandidateWriter::OwnTemplate(Id id) {
   if (d_.brief)
     text->source = synth::Replaced(
         synth::Replaced(text->source, "@triton.jit\ndef ", "@kernel\ndef "), ": tl.constexpr", "");
-  Take(*text);
+  Take(*text, {value.node});
   d_.templates.insert(id);
   d_.candidate.rules.Insert(text->used);
   lines_.MakeContiguous(id);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <map>
+#include <set>
 #include <string>
 #include <utility>
 
@@ -18,7 +19,7 @@ namespace davinci::teacher {
 class CandidateWriter {
  public:
   CandidateWriter(Program program, const synth::Graph& graph, const synth::RenderedTask& task,
-                  Language language, const RuleSet& rules, const MathText& math, ReplyForm form,
+                  Language language, const RuleSet& rules, const MathText& math, AnswerForm form,
                   const LaunchSettings& launch, FileKernels* file);
   CandidateWriter(const CandidateWriter&) = delete;
   CandidateWriter& operator=(const CandidateWriter&) = delete;
@@ -47,8 +48,8 @@ class CandidateWriter {
   void FindConstants();
 
   // Kernels, and which rules their texts show.
-  // `operators`: what the kernel computes; "": no comment says so.
-  void Take(KernelText text, const std::string& operators = "");
+  // `operators`: what the kernel computes; "": no comment says so. `nodes`: whose steps it takes.
+  void Take(KernelText text, const std::set<int>& nodes, const std::string& operators = "");
   // True where an earlier kernel of a delta reply is the same but for its name; the call gets that.
   bool IsRepeated(KernelText* text);
   // The value by a kernel template, where there is one and its rule is allowed.

@@ -12,8 +12,15 @@
 #include "davinci/teacher/candidate/file_kernels.h"
 #include "davinci/teacher/program/math_text.h"
 #include "davinci/teacher/regions/fusion.h"
+#include "davinci/teacher/semantics/step_names.h"
 
 namespace davinci::teacher {
+
+// What stands in front of a kernel of a brief text, where steps have names.
+struct KernelNote {
+  std::string steps;                       // "t2 linear, t3 relu"
+  std::vector<std::string> reads, writes;  // its tensors, in the order of its arguments
+};
 
 struct Draft {
   Program program;
@@ -22,7 +29,8 @@ struct Draft {
   const Language language;
   const RuleSet rules;  // that are allowed
   const MathText& math;
-  const bool brief;  // names and texts as short as they can be
+  const bool brief;          // names and texts as short as they can be
+  const Steps* const steps;  // whose names a brief text has; null: of its own
   FileKernels* const file;
 
   Plan plan = {};
@@ -34,6 +42,7 @@ struct Draft {
   std::set<std::string> read_inputs = {};  // by kernels
   std::vector<std::string> forward = {}, constant_lines = {};
   bool in_constants = false;  // where lines go
+  std::vector<KernelNote> notes = {};
   Candidate candidate = {};
 
   bool Allows(Rule rule) const { return rules.Contains(rule); }

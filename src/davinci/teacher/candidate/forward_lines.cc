@@ -39,7 +39,9 @@ void ForwardLines::Opaque(Id id) {
                         value.text.empty() ? fmt::format("[{}]", value.item) : value.text));
   } else if (value.kind == Kind::kReshape) {
     const bool pointers = d_.language == Language::kCpp && d_.task.parts.imported;
-    if ((d_.brief || pointers) && d_.program[value.operands[0]].contiguous &&
+    // What steps name has its name in the answer.
+    const bool named = d_.steps != nullptr && d_.program.results.contains(id);
+    if (((d_.brief && !named) || pointers) && d_.program[value.operands[0]].contiguous &&
         !IsStrided(value.operands[0]) && d_.program[value.operands[0]].kind != Kind::kScalar &&
         OnlyKernelsRead(id)) {
       d_.aliases[id] = Host(value.operands[0]);
@@ -161,7 +163,8 @@ bool ForwardLines::DependsOn(const Region& region, Id output, Id operand) const 
 }
 
 Id ForwardLines::Overwritten(const Region& region, Id output) {
-  if (region.HasReduction() || d_.program[output].dtype != DType::kFloat) return -1;
+  if (region.HasReduction() || d_.program[output].dtype != DType::kFloat || d_.steps != nullptr)
+    return -1;
   for (const Id member : region.members)
     for (const Id operand : d_.program[member].operands) {
       const TensorValue& value = d_.program[operand];

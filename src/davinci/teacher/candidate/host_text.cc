@@ -223,16 +223,6 @@ std::string Print(const SizeTree& tree, const Names& names, bool named) {
   return text;
 }
 
-// Tokens, roughly.
-size_t Length(const std::string& text) {
-  size_t length = 0;
-  for (size_t i = 0; i < text.size(); ++i)
-    if (text[i] != ' ' &&
-        (i == 0 || !synth::IsWordChar(text[i]) || !synth::IsWordChar(text[i - 1])))
-      ++length;
-  return length;
-}
-
 void Count(const SizeTree& tree, std::map<std::string, size_t>* counts) {
   if (!tree.parts.empty()) {
     const std::string text = Print(tree, {}, false);
@@ -286,17 +276,21 @@ std::string WithPowers(std::string line) {
 class Shortener {
  public:
   Shortener(std::vector<std::string> lines, const std::map<std::string, size_t>& ranks,
-            std::map<std::string, size_t> result_ranks)
-      : lines_(std::move(lines)), ranks_(ranks), result_ranks_(std::move(result_ranks)) {}
+            std::map<std::string, size_t> result_ranks, const HostNames* wanted)
+      : lines_(std::move(lines)),
+        ranks_(ranks),
+        result_ranks_(std::move(result_ranks)),
+        wanted_(wanted) {}
 
   std::vector<std::string> Run() {
     for (std::string& line : lines_) line = WithPowers(std::move(line));
     JoinContiguous();
     JoinReturn();
-    NumberVariables();
+    RenameVariables(wanted_ != nullptr ? wanted_->variables : Numbers());
     for (char c = 'A'; c <= 'Z'; ++c) {
       const std::string letter(1, c);
       const bool taken = c == 'F' || ranks_.contains(letter) ||
+                         (wanted_ != nullptr && wanted_->letters.contains(letter)) ||
                          std::any_of(lines_.begin(), lines_.end(), [&](const std::string& line) {
                            return synth::HasWord(line, letter);
                          });
@@ -304,8 +298,9 @@ class Shortener {
     }
     std::reverse(free_.begin(), free_.end());
     NameShapes();
-    NameExpressions();
-    NameMembers();
+    if (wanted_ == nullptr) NameExpressions();
+    FoldSizes();
+    NameMembers(wanted_ != nullptr ? wanted_->members : ChooseMemberNames(lines_), &lines_);
     for (std::string& line : lines_) line = WithoutTuple(std::move(line));
     return std::move(lines_);
   }
@@ -326,61 +321,6 @@ class Shortener {
     }
   }
 
-  // "self.blocks[0].bn", where several of its tensors are named.
-  void NameMembers() {
-    for (int number = 1;; ++number) {
-      std::map<std::string, size_t> counts;
-      for (const std::string& line : lines_)
-        for (size_t at = 0; (at = line.find("self.", at)) != std::string::npos; ++at) {
-          if (at > 0 && (synth::IsWordChar(line[at - 1]) || line[at - 1] == '.')) continue;
-          size_t end = at + 4;
-          while (end < line.size() && (line[end] == '.' || line[end] == '[')) {
-            size_t next = end + 1;
-            while (next < line.size() && synth::IsWordChar(line[next])) ++next;
-            if (line[end] == '[') {
-              if (next >= line.size() || line[next] != ']') break;
-              ++next;
-            }
-            if (next < line.size() && line[next] == '(') break;  // a call of it
-            ++counts[line.substr(at, next - at)];
-            end = next;
-          }
-        }
-      const auto gain = [](const auto& item) {
-        const auto length = static_cast<int64_t>(Length(item.first));
-        return static_cast<int64_t>(item.second) * (length - 1) - length - 3;
-      };
-      const auto best =
-          std::max_element(counts.begin(), counts.end(),
-                           [&](const auto& a, const auto& b) { return gain(a) < gain(b); });
-      if (best == counts.end() || gain(*best) <= 0) return;
-      const std::string path = best->first, name = fmt::format("m{}", number);
-      if (std::any_of(lines_.begin(), lines_.end(),
-                      [&](const std::string& line) { return synth::HasWord(line, name); }))
-        continue;
-      size_t first = lines_.size();
-      for (size_t i = 0; i < lines_.size(); ++i) {
-        std::string line = WithPath(lines_[i], path, name);
-        if (line != lines_[i]) first = std::min(first, i);
-        lines_[i] = std::move(line);
-      }
-      lines_.insert(lines_.begin() + static_cast<std::ptrdiff_t>(first), name + " = " + path);
-    }
-  }
-
-  static std::string WithPath(const std::string& line, const std::string& path,
-                              const std::string& name) {
-    std::string text;
-    size_t from = 0;
-    for (size_t at; (at = line.find(path, from)) != std::string::npos; from = at + path.size()) {
-      const size_t end = at + path.size();
-      const bool own = (at == 0 || (!synth::IsWordChar(line[at - 1]) && line[at - 1] != '.')) &&
-                       (end == line.size() || (!synth::IsWordChar(line[end]) && line[end] != '('));
-      text += line.substr(from, at - from) + (own ? name : path);
-    }
-    return text + line.substr(from);
-  }
-
   // "t7 = self.fc(t6)", "return t7"
   void JoinReturn() {
     if (lines_.size() < 2) return;
@@ -394,31 +334,19 @@ class Shortener {
   }
 
   // t1, t2, … in the order in which they are made.
-  void NumberVariables() {
-    std::map<std::string, std::string> names;
-    for (const std::string& line : lines_) {
-      if (line[0] != 't') continue;
-      const size_t end = line.find_first_not_of("0123456789", 1);
-      if (end == 1 || line.compare(end, 3, " = ") != 0) continue;
-      const std::string name = line.substr(0, end);
-      if (!names.contains(name)) names.emplace(name, fmt::format("t{}", names.size() + 1));
-    }
-    for (std::string& line : lines_) {
-      std::string text;
-      for (size_t i = 0; i < line.size();) {
-        size_t end = i;
-        while (end < line.size() && synth::IsWordChar(line[end])) ++end;
-        if (end == i) {
-          text += line[i++];
-          continue;
-        }
-        const std::string word = line.substr(i, end - i);
-        const auto found = i > 0 && line[i - 1] == '.' ? names.end() : names.find(word);
-        text += found == names.end() ? word : found->second;
-        i = end;
-      }
-      line = std::move(text);
-    }
+  Names Numbers() const {
+    Names names;
+    for (const std::string& variable : MadeVariables(lines_))
+      names.emplace(variable, fmt::format("t{}", names.size() + 1));
+    return names;
+  }
+
+  void RenameVariables(const Names& names) {
+    for (std::string& line : lines_)
+      line = synth::RenamedAt(line, [&](const std::string& word, size_t at) {
+        const auto found = at > 0 && line[at - 1] == '.' ? names.end() : names.find(word);
+        return found == names.end() ? word : found->second;
+      });
     std::map<std::string, size_t> ranks;
     for (const auto& [name, number] : names)
       if (const auto found = result_ranks_.find(name); found != result_ranks_.end())
@@ -473,10 +401,10 @@ class Shortener {
     for (const auto& [source, uses] : sources) {
       size_t total = 0;
       for (const auto& [axis, count] : uses.axes) total += count;
-      if (total < 2 || uses.axes.size() > free_.size()) continue;
+      if ((total < 2 && wanted_ == nullptr) || uses.axes.size() > free_.size()) continue;
       std::map<int, std::string> letters;
       for (const auto& [axis, count] : uses.axes) {
-        letters[axis] = Letter();
+        letters[axis] = LetterOf(source, axis);
         names_.insert(letters[axis]);
       }
       for (std::string& line : lines_)
@@ -498,16 +426,34 @@ class Shortener {
         }
         definition = left + " = " + right;
       }
-      // A variable has its shape from its line on.
+      // A variable has its shape from its line on. Where names are wanted, sizes of others than
+      // arguments stand where they are first read.
       size_t place = top;
-      for (size_t i = 0; i < lines_.size(); ++i)
-        if (lines_[i].starts_with(source + " = ") && !ranks_.contains(source)) {
-          place = i + 1;
-          break;
-        }
+      if (wanted_ != nullptr && !ranks_.contains(source))
+        for (place = top; place < lines_.size() && !ReadsOneOf(lines_[place], letters);) ++place;
+      else
+        for (size_t i = 0; i < lines_.size(); ++i)
+          if (lines_[i].starts_with(source + " = ") && !ranks_.contains(source)) {
+            place = i + 1;
+            break;
+          }
       lines_.insert(lines_.begin() + static_cast<std::ptrdiff_t>(place), definition);
       if (place == top) ++top;
     }
+  }
+
+  static bool ReadsOneOf(const std::string& line, const std::map<int, std::string>& letters) {
+    return std::ranges::any_of(
+        letters, [&](const auto& letter) { return synth::HasWord(line, letter.second); });
+  }
+
+  // That which is wanted for the size, where it is not taken for another one.
+  std::string LetterOf(const std::string& source, int axis) {
+    if (wanted_ != nullptr)
+      if (const auto found = wanted_->sizes.find(fmt::format("{}.shape[{}]", source, axis));
+          found != wanted_->sizes.end() && !names_.contains(found->second))
+        return found->second;
+    return Letter();
   }
 
   static std::string Without(const std::string& line, const std::string& what,
@@ -531,7 +477,7 @@ class Shortener {
           return std::string();
         });
       const auto gain = [](const auto& item) {
-        const auto length = static_cast<int64_t>(Length(item.first));
+        const auto length = static_cast<int64_t>(RoughTokens(item.first));
         return static_cast<int64_t>(item.second) * (length - 1) - length - 3;
       };
       const auto best =
@@ -550,6 +496,9 @@ class Shortener {
       names_.insert(letter);
       lines_.insert(lines_.begin() + static_cast<std::ptrdiff_t>(first), letter + " = " + text);
     }
+  }
+
+  void FoldSizes() {
     for (std::string& line : lines_)
       line = ForEachSize(line, names_, [&](const SizeTree& tree) { return Print(tree, {}); });
   }
@@ -565,16 +514,30 @@ class Shortener {
   std::vector<std::string> lines_;
   const std::map<std::string, size_t>& ranks_;
   std::map<std::string, size_t> result_ranks_;
+  const HostNames* const wanted_;
   std::vector<std::string> free_;  // letters, the next one last
   std::set<std::string> names_;    // of sizes
 };
 
 }  // namespace
 
+std::vector<std::string> MadeVariables(const std::vector<std::string>& lines) {
+  std::vector<std::string> variables;
+  for (const std::string& line : lines) {
+    if (!line.starts_with('t')) continue;
+    const size_t end = line.find_first_not_of("0123456789", 1);
+    if (end == 1 || end == std::string::npos || line.compare(end, 3, " = ") != 0) continue;
+    std::string name = line.substr(0, end);
+    if (std::ranges::find(variables, name) == variables.end()) variables.push_back(std::move(name));
+  }
+  return variables;
+}
+
 std::vector<std::string> ShortHostText(std::vector<std::string> lines,
                                        const std::map<std::string, size_t>& ranks,
-                                       std::map<std::string, size_t> result_ranks) {
-  return Shortener(std::move(lines), ranks, std::move(result_ranks)).Run();
+                                       std::map<std::string, size_t> result_ranks,
+                                       const HostNames* names) {
+  return Shortener(std::move(lines), ranks, std::move(result_ranks), names).Run();
 }
 
 }  // namespace davinci::teacher

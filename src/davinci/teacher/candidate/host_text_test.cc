@@ -60,6 +60,22 @@ TEST(ShortHostText, ModulesWhoseTensorsAreReadGetNames) {
                           "return self.block.layers[2](x)"));
 }
 
+TEST(ShortHostText, WhatHasANameKeepsIt) {
+  const HostNames names = {{{"t7", "t2"}, {"t9", "a3"}},
+                           {{"x.shape[0]", "A"}, {"self.block.fc.weight.shape[0]", "D"}},
+                           {"A", "B", "D"},
+                           {{"self.block", "m1"}}};
+  EXPECT_THAT(
+      ShortHostText({"t7 = x.new_empty((x.shape[0], self.block.fc.weight.shape[0]))",
+                     "f1[x.shape[0]](x, self.block.fc.weight, t7, x.shape[1])",
+                     "t9 = t7.reshape(x.shape[0] * x.shape[1], -1)",
+                     "f1[x.shape[0]](t9, self.block.fc.weight, t9, x.shape[1])", "return t7"},
+                    {{"x", 2}}, {}, &names),
+      ElementsAre("A, C = x.shape", "m1 = self.block", "D = m1.fc.weight.shape[0]",
+                  "t2 = x.new_empty((A, D))", "f1[A](x, m1.fc.weight, t2, C)",
+                  "a3 = t2.reshape(A * C, -1)", "f1[A](a3, m1.fc.weight, a3, C)", "return t2"));
+}
+
 // Whole files and delta replies compute the same functions.
 TEST(TritonPrelude, IsThePreludeOfDeltaReplies) {
   const auto prelude =

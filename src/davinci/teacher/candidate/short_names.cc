@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
 #include <set>
 #include <string>
@@ -54,8 +55,10 @@ void NameShortly(Program* program, KernelForm* form, bool product) {
     for (KernelTensor& tensor : *tensors) {
       std::string name;
       do {
-        name = kNames.substr(next % kNames.size(), 1);
-        if (next >= kNames.size()) name += std::to_string(next / kNames.size());
+        // Numbered ones are not those of the kernel's own values: v1, k0, q4.
+        const size_t more = next - std::min(next, kNames.size());
+        name = next < kNames.size() ? kNames.substr(next, 1)
+                                    : fmt::format("{}{}", kNames[more % 4], more / 4 + 1);
         ++next;
       } while (product && taken.contains(name));
       tensor.name = tensor.output && form->outputs.size() == 1 ? "o" : name;

@@ -117,7 +117,8 @@ PairTask PairTaskOf(const synth::SampledTask& task) {
 }
 
 synth::PairText PairMaker::Text(const PairTask& task, const Candidate& candidate) const {
-  synth::PairText pair{task.source, task.sidecar, candidate.source, task.entry, task.steps};
+  synth::PairText pair{task.source, task.sidecar, candidate.source, task.entry,
+                       task.steps ? task.steps->text : ""};
   SplitMix64 rng(HashBytes(task.id, 29));
   if (rng.Uniform() >= settings_.varied || !task.may_vary) return pair;
   return synth::Varied(corpus_, std::move(pair), rng.Next());
@@ -163,7 +164,7 @@ Result<PairRow> PairMaker::Make(const synth::SampledTask& task) const {
   // Beside a card the file is shown, which calls what the card is about.
   if (settings_.steps && !cards) {
     DAVINCI_ASSIGN_OR_RETURN(made.steps,
-                             teacher_.Steps(*made.graph, *made.text, settings_.language));
+                             teacher_.StepsOf(*made.graph, *made.text, settings_.language));
   }
   return Make(made, cards ? &*cards : nullptr);
 }
@@ -172,7 +173,8 @@ Result<PairRow> PairMaker::Make(const PairTask& task, const RowCards* cards) con
   PairRow made;
   auto candidate =
       teacher_.Write(*task.graph, *task.text, settings_.language, cards ? cards->rules : rules_,
-                     settings_.reply, cards ? cards->launch : LaunchSettings());
+                     {settings_.reply, task.steps ? &*task.steps : nullptr},
+                     cards ? cards->launch : LaunchSettings());
   if (!candidate.ok()) {
     made.left_out = candidate.status().message();
     return made;

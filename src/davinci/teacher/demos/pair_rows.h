@@ -54,7 +54,7 @@ struct PairTask {
   std::string entry;                          // class or function of the reference
   std::string defines;                        // what the candidate defines; "": by the sidecar
   bool may_vary = true;
-  std::string steps = {};  // Teacher::Steps(), or "": the prompt shows the file
+  std::optional<Steps> steps = {};  // none: the prompt shows the file
 };
 PairTask PairTaskOf(const synth::SampledTask& task);
 

@@ -89,6 +89,8 @@ class Lowering {
       DAVINCI_RETURN_IF_ERROR(Materialize(output));
       program_.outputs.push_back(ids_[static_cast<size_t>(output)]);
     }
+    for (size_t i = 0; i < ids_.size(); ++i)
+      if (ids_[i] >= 0) program_.results.emplace(ids_[i], static_cast<ValueId>(i));
     MakeDecidingDivisionsExact(tables_.primitives.at("div_rn"), &program_);
     return std::move(program_);
   }

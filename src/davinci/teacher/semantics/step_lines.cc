@@ -17,6 +17,23 @@ using synth::ValueId;
 constexpr std::array<std::string_view, 5> kFacts = {"shape", "dtype", "device", "ndim", "is_cuda"};
 constexpr std::array<std::string_view, 5> kFactCalls = {"size", "dim", "numel", "item", "stride"};
 
+// What a step does in one word: "linear", "+", "[]".
+std::string OperationOf(const Expression& e) {
+  switch (e.kind) {
+    case EKind::kCall: {
+      const Expression& function = e.parts[0];
+      if (function.kind == EKind::kName || function.kind == EKind::kAttribute) return function.text;
+      return OperationOf(function);
+    }
+    case EKind::kSubscript:
+      return "[]";
+    case EKind::kName:  // a text as its author wrote it
+      return e.text.substr(0, e.text.find_first_of("(["));
+    default:
+      return e.text;
+  }
+}
+
 }  // namespace
 
 PythonExpression NameOf(std::string text) { return {EKind::kName, std::move(text), {}, {}}; }
@@ -36,7 +53,7 @@ std::string SizeLetters::NewLetter(DimId dim) {
   for (;; ++next_) {
     std::string name(1, static_cast<char>('A' + next_ % kLetters));
     if (next_ >= kLetters) name += std::to_string(next_ / kLetters);
-    if (taken_.contains(name)) continue;
+    if (taken_.contains(name) || name == "F") continue;  // of torch.nn.functional
     ++next_;
     letters_.emplace_back(dim, name);
     return name;
@@ -67,7 +84,20 @@ std::string SizeLetters::Values(synth::Binding binding) const {
   std::vector<std::string> sizes;
   for (const auto& [dim, letter] : letters_)
     sizes.push_back(fmt::format("{} = {}", letter, dims_.At(dim, binding)));
-  return sizes.empty() ? "" : synth::Join(sizes, ", ") + "\n";
+  return synth::Join(sizes, ", ");
+}
+
+std::string SizeLetters::Letter(DimId dim) const {
+  if (dims_.IsConstant(dim)) return "";
+  for (const auto& [known, letter] : letters_)
+    if (dims_.Equal(known, dim)) return letter;
+  return "";
+}
+
+std::set<std::string> SizeLetters::Letters() const {
+  std::set<std::string> letters;
+  for (const auto& [dim, letter] : letters_) letters.insert(letter);
+  return letters;
 }
 
 std::string KeyOf(ValueId id) { return fmt::format("v{}", id); }
@@ -142,14 +172,6 @@ PythonExpression StepLines::Written(Expression e) {
   return e;
 }
 
-std::string StepLines::NewName() {
-  std::string name;
-  do {
-    name = fmt::format("t{}", ++count_);
-  } while (taken_.contains(name));
-  return name;
-}
-
 PythonExpression StepLines::Add(const Expression& written, const Expression& meant,
                                 Evaluator* evaluator) {
   const std::string expression = Written(written).Text();
@@ -161,9 +183,11 @@ PythonExpression StepLines::Add(const Expression& written, const Expression& mea
     type = sizes_.Type(program_[meaning->id].shape, program_[meaning->id].dtype);
     names_[key] = *meaning;
   }
-  texts_[key] = NewName();
+  do {
+    texts_[key] = fmt::format("t{}", ++count_);
+  } while (taken_.contains(texts_[key]));
   made_[expression] = key;
-  lines_.push_back({texts_[key], type, expression});
+  lines_.push_back({texts_[key], type, expression, OperationOf(written)});
   return NameOf(key);
 }
 
@@ -177,18 +201,45 @@ void StepLines::Name(ValueId id, const Expression& tensor) {
   names_[tensor.text] = names_[KeyOf(id)];
 }
 
-std::string StepLines::Text(synth::Binding binding) const {
-  std::string text = sizes_.Values(binding), body;
+std::vector<std::string> StepLines::Text(synth::Binding binding) const {
+  std::vector<std::string> text = {sizes_.Values(binding)}, body;
   for (const Line& line : lines_) {
-    if (!line.name.empty())
-      body += fmt::format("{}{}{} = ", line.name, line.type.empty() ? "" : ": ", line.type);
-    body += line.expression + "\n";
+    const std::string result =
+        line.name.empty()
+            ? ""
+            : fmt::format("{}{}{} = ", line.name, line.type.empty() ? "" : ": ", line.type);
+    body.push_back(result + line.expression);
   }
   // A layer's vectors go without saying.
   for (const Weight& weight : weights_)
-    if (weight.axes > 1 || synth::HasWord(body, weight.name))
-      text += fmt::format("{}: {}\n", weight.name, weight.type);
-  return text + body;
+    if (weight.axes > 1 || std::ranges::any_of(body, [&](const std::string& line) {
+          return synth::HasWord(line, weight.name);
+        }))
+      text.push_back(fmt::format("{}: {}", weight.name, weight.type));
+  text.insert(text.end(), body.begin(), body.end());
+  return text;
+}
+
+std::vector<Step> StepLines::NewSteps() {
+  std::vector<Step> steps;
+  for (; told_ < lines_.size(); ++told_)
+    if (const Line& line = lines_[told_]; !line.name.empty())
+      steps.push_back({line.name, line.operation, line.type.empty()});
+  return steps;
+}
+
+void StepLines::Tell(Steps* steps) const {
+  steps->letters = sizes_.Letters();
+  for (size_t i = 0; i < program_.graph.values.size(); ++i) {
+    const auto id = static_cast<ValueId>(i);
+    const auto& shape = program_.graph.values[i].shape;
+    const auto text = texts_.find(KeyOf(id));
+    if (text == texts_.end()) continue;
+    steps->names[id] = text->second;
+    for (size_t axis = 0; axis < shape.size(); ++axis)
+      if (const std::string letter = sizes_.Letter(shape[axis]); !letter.empty())
+        steps->sizes.emplace(fmt::format("{}.shape[{}]", text->second, axis), letter);
+  }
 }
 
 }  // namespace davinci::teacher

@@ -13,6 +13,7 @@
 #include "davinci/teacher/program/program.h"
 #include "davinci/teacher/semantics/evaluator.h"
 #include "davinci/teacher/semantics/python_expression.h"
+#include "davinci/teacher/semantics/step_names.h"
 
 namespace davinci::teacher {
 
@@ -27,7 +28,10 @@ class SizeLetters {
   std::string Text(DimId dim);
   // "[A, B]", "int[A]", "bool[]"
   std::string Type(const std::vector<DimId>& shape, DType dtype);
-  // "A = 512, B = 384" and a line's end; "" without letters.
+  // The letter of the size; "": it has none of its own.
+  std::string Letter(DimId dim) const;
+  std::set<std::string> Letters() const;
+  // "A = 512, B = 384"; "" without letters.
   std::string Values(synth::Binding binding) const;
 
  private:
@@ -69,24 +73,28 @@ class StepLines {
   // the evaluator knows it.
   PythonExpression Add(const PythonExpression& written, const PythonExpression& meant,
                        Evaluator* evaluator);
-  void AddEffect(const std::string& text) { lines_.push_back({"", "", text}); }
+  void AddEffect(const std::string& text) { lines_.push_back({"", "", text, ""}); }
   // The graph's value is this tensor, whose type is known.
   void Name(synth::ValueId id, const PythonExpression& tensor);
 
-  // Sizes, weights, and lines.
-  std::string Text(synth::Binding binding) const;
+  // The steps since the last call of this; effects are none.
+  std::vector<Step> NewSteps();
+  // What the names of lines so far stand for.
+  void Tell(Steps* steps) const;
+  // Sizes ("": there are none), the types of weights, and the calls, one a line.
+  std::vector<std::string> Text(synth::Binding binding) const;
 
  private:
   struct Line {
     std::string name;  // "": no result
     std::string type;  // "[A, B]", or "": not known
     std::string expression;
+    std::string operation;
   };
   struct Weight {
     std::string name, type;
     size_t axes;
   };
-  std::string NewName();
 
   Program program_;
   SizeLetters sizes_;
@@ -98,6 +106,7 @@ class StepLines {
   std::vector<Weight> weights_;
   std::vector<Line> lines_;
   int count_ = 0;
+  size_t told_ = 0;  // lines
 };
 
 // "x.shape", "x.size(0)": what PyTorch's tensors say of themselves, which is no tensor.

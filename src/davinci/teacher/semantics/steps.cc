@@ -246,7 +246,8 @@ class StepWriter {
   StepWriter(const synth::Graph& graph, const synth::ClassParts& parts, const Tables& tables)
       : graph_(graph), parts_(parts), tables_(tables), lines_(graph, Arguments(parts)) {}
 
-  Result<std::string> Run(synth::Binding binding) {
+  Result<Steps> Run(synth::Binding binding) {
+    Steps steps;
     std::string head =
         fmt::format("forward({})\n", parts_.imported ? parts_.imported->signature
                                                      : synth::Join(parts_.inputs, ", "));
@@ -255,9 +256,21 @@ class StepWriter {
       lines_.Know(graph_.inputs[i], parts_.inputs[i]);
       head += fmt::format("{}: {}\n", parts_.inputs[i], lines_.TypeOf(graph_.inputs[i]));
     }
-    for (size_t i = 0; i < graph_.nodes.size(); ++i) DAVINCI_RETURN_IF_ERROR(NodeLines(i));
-    const std::string result = ResultText();
-    return head + lines_.Text(binding) + "return " + result + "\n";
+    for (size_t i = 0; i < graph_.nodes.size(); ++i) {
+      DAVINCI_RETURN_IF_ERROR(NodeLines(i));
+      steps.of_nodes.push_back(lines_.NewSteps());
+    }
+    std::vector<std::string> lines = lines_.Text(binding);
+    lines.push_back("return " + ResultText());
+    steps.members = ChooseMemberNames(lines);
+    steps.text = head + (lines[0].empty() ? "" : lines[0] + "\n");
+    lines.erase(lines.begin());
+    for (const MemberName& member : steps.members)
+      steps.text += fmt::format("{} = {}\n", member.name, member.path);
+    for (std::string& line : lines)
+      steps.text += WithMemberNames(std::move(line), steps.members) + "\n";
+    lines_.Tell(&steps);
+    return steps;
   }
 
  private:
@@ -360,8 +373,8 @@ class StepWriter {
 
 }  // namespace
 
-Result<std::string> StepsOf(const synth::Graph& graph, const synth::RenderedTask& task,
-                            const Tables& tables, synth::Binding binding) {
+Result<Steps> StepsOf(const synth::Graph& graph, const synth::RenderedTask& task,
+                      const Tables& tables, synth::Binding binding) {
   return StepWriter(graph, task.parts, tables)
       .Run(task.fixed_sizes ? synth::Binding::kCpu : binding);
 }

@@ -13,18 +13,19 @@
 //
 // Letters are sizes; equal letters are equal sizes. Calls have one spelling (plain_call.h); a layer
 // stands for its tensors. A text that is no expression we can parse stays as it is.
+//
+// Modules whose tensors are often named have short names, "m1 = self.blocks[0].mlp".
 #pragma once
-
-#include <string>
 
 #include "davinci/base/status.h"
 #include "davinci/synth/render.h"
+#include "davinci/teacher/semantics/step_names.h"
 #include "davinci/teacher/semantics/tables.h"
 
 namespace davinci::teacher {
 
 // Sizes are those of `binding`. InvalidArgument: a node without text.
-Result<std::string> StepsOf(const synth::Graph& graph, const synth::RenderedTask& task,
-                            const Tables& tables, synth::Binding binding);
+Result<Steps> StepsOf(const synth::Graph& graph, const synth::RenderedTask& task,
+                      const Tables& tables, synth::Binding binding);
 
 }  // namespace davinci::teacher

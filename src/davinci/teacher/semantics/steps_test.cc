@@ -50,7 +50,7 @@ class Module {
   }
   std::string Steps(std::vector<ValueId> outputs) {
     graph_.outputs = std::move(outputs);
-    return StepsOf(graph_, task_, TheTables(), synth::Binding::kCpu).value();
+    return StepsOf(graph_, task_, TheTables(), synth::Binding::kCpu).value().text;
   }
 
  private:

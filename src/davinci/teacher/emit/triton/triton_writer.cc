@@ -167,7 +167,8 @@ std::string TritonWriter::MaskOf(const KernelTensor& tensor) const {
   const bool k = form_.Has(tensor, false);
   // The index of a plane is one number.
   const bool r = planes_ ? HasLast(tensor) : form_.Has(tensor, true);
-  if ((!k && !r) || (one_row_ && !r)) return "";
+  // A window has no column too many.
+  if ((!k && !r) || (one_row_ && !r) || (windows_ && !k)) return "";
   std::string mask = (k || one_row_) && r ? "inside" : k ? "in_row" : "in_col";
   return fmt::format(", mask={}{}", mask, r ? ", other=0.0" : "");
 }

@@ -1,0 +1,136 @@
+#include "davinci/teacher/candidate/step_answer.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+
+#include "davinci/synth/text.h"
+
+namespace davinci::teacher {
+namespace {
+
+constexpr std::string_view kKernelBegin = "@kernel\ndef ";
+
+std::string NotePlace(size_t note) { return fmt::format("# @{}\n", note); }
+
+// "a, b, c" between the brackets that open at `open`.
+std::vector<std::string> Between(const std::string& text, size_t open, size_t close) {
+  std::vector<std::string> parts;
+  for (const std::string_view part :
+       synth::SplitTop(std::string_view(text).substr(open + 1, close - open - 1), ','))
+    parts.emplace_back(synth::Trim(part));
+  return parts;
+}
+
+// The arguments of the line that launches the kernel: "f1(x, t2)", "f1[8](x, t2)".
+std::vector<std::string> Arguments(const std::vector<std::string>& calls, const std::string& name) {
+  for (const std::string& call : calls) {
+    if (!call.starts_with(name + "(") && !call.starts_with(name + "[")) continue;
+    const size_t grid = call.rfind("](");
+    return Between(call, grid == std::string::npos ? call.find('(') : grid + 1, call.size() - 1);
+  }
+  return {};
+}
+
+// Sizes are in capitals, numbers s1, s2, …
+bool IsTensor(const std::string& parameter) {
+  return std::isupper(static_cast<unsigned char>(parameter[0])) == 0 &&
+         (parameter[0] != 's' || parameter.size() == 1);
+}
+
+// The kernel that is defined at `at`; returns where its body begins.
+size_t ReadTensors(const KernelText& text, size_t at, KernelNote* note) {
+  const std::string& source = text.source;
+  const size_t name = at + kKernelBegin.size(), open = source.find('(', name),
+               close = source.find("):\n", open);
+  const std::string body = source.substr(close, source.find(kKernelBegin, close) - close);
+  const auto declared = Between(source, open, close),
+             given = Arguments(text.call, source.substr(name, open - name));
+  for (size_t i = 0; i < declared.size() && i < given.size(); ++i) {
+    if (!IsTensor(declared[i])) continue;
+    const bool written = body.find(fmt::format(" st({} ", declared[i])) != std::string::npos ||
+                         body.find(fmt::format("tl.store({} ", declared[i])) != std::string::npos;
+    (written ? note->writes : note->reads).push_back(given[i]);
+  }
+  return close;
+}
+
+// The name that the steps have for a value, "t7"; "": none.
+std::string StepName(const Draft& draft, Id id) {
+  std::string name;
+  const TensorValue& value = draft.program[id];
+  if (const auto result = draft.program.results.find(id); result != draft.program.results.end())
+    if (const auto found = draft.steps->names.find(result->second);
+        found != draft.steps->names.end())
+      name = found->second;
+  if (name.empty() && value.node >= 0 && value.kind == TensorValue::Kind::kOpaque) {
+    const auto& steps = draft.steps->of_nodes[static_cast<size_t>(value.node)];
+    if (const auto tuple = std::ranges::find_if(steps, &Step::tuple); tuple != steps.end())
+      name = tuple->name;
+  }
+  return name.starts_with('t') ? name : "";
+}
+
+}  // namespace
+
+void AddKernelNotes(const std::set<int>& nodes, Draft* draft, KernelText* text) {
+  std::vector<std::string> steps;
+  for (const int node : nodes)
+    if (node >= 0)
+      for (const Step& step : draft->steps->of_nodes[static_cast<size_t>(node)])
+        steps.push_back(step.name + " " + step.operation);
+  for (size_t at = 0; (at = text->source.find(kKernelBegin, at)) != std::string::npos;) {
+    KernelNote note{synth::Join(steps, ", "), {}, {}};
+    const size_t end = ReadTensors(*text, at, &note);
+    const std::string place = NotePlace(draft->notes.size());
+    draft->notes.push_back(std::move(note));
+    text->source.insert(at, place);
+    at = end + place.size();
+  }
+}
+
+std::string WithKernelNotes(std::string kernels, const std::vector<KernelNote>& notes,
+                            const HostNames& names) {
+  const auto named = [&](std::vector<std::string> tensors) {
+    for (std::string& tensor : tensors) {
+      const auto found = names.variables.find(tensor);
+      tensor = found != names.variables.end() ? found->second
+                                              : WithMemberNames(std::move(tensor), names.members);
+    }
+    return synth::Join(tensors, ", ");
+  };
+  for (size_t i = 0; i < notes.size(); ++i)
+    kernels = synth::Replaced(std::move(kernels), NotePlace(i),
+                              fmt::format("# {}: {} -> {}\n", notes[i].steps, named(notes[i].reads),
+                                          named(notes[i].writes)));
+  return kernels;
+}
+
+HostNames NamesOfSteps(const Draft& draft, const std::vector<std::string>& lines) {
+  if (draft.steps == nullptr) return {};
+  HostNames names{{}, draft.steps->sizes, draft.steps->letters, draft.steps->members};
+  std::set<std::string> taken(draft.task.parts.inputs.begin(), draft.task.parts.inputs.end());
+  for (const auto& [id, name] : draft.steps->names) taken.insert(name);
+  std::map<std::string, Id> ids;
+  for (size_t i = 0; i < draft.program.values.size(); ++i)
+    ids[draft.program.Variable(static_cast<Id>(i))] = static_cast<Id>(i);
+  for (const std::string& variable : MadeVariables(lines)) {
+    const Id id = ids.at(variable);
+    std::string name = StepName(draft, id);
+    if (name.empty()) {
+      const int node = draft.program[id].node;
+      std::string number = "0";
+      if (node >= 0)
+        if (const auto& steps = draft.steps->of_nodes[static_cast<size_t>(node)]; !steps.empty())
+          number = steps.back().name.substr(1);
+      for (size_t n = 0; name.empty() || taken.contains(name); ++n)
+        name = std::string(n / 26 + 1, static_cast<char>('a' + n % 26)) + number;
+    }
+    taken.insert(name);
+    names.variables[variable] = name;
+  }
+  return names;
+}
+
+}  // namespace davinci::teacher

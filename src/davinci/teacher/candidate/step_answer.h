@@ -1,0 +1,27 @@
+// A brief answer in the words of the task's steps (semantics/steps.h): what a step makes has its
+// name in forward, and a note in front of each kernel says which steps it takes, which tensors it
+// reads, in the order of its arguments, and which it writes:
+//   # t2 linear, t3 relu: t1, self.fc.weight, self.fc.bias -> t3
+// Internal.
+#pragma once
+
+#include <set>
+#include <string>
+#include <vector>
+
+#include "davinci/teacher/candidate/draft.h"
+#include "davinci/teacher/candidate/host_text.h"
+
+namespace davinci::teacher {
+
+// A note for each kernel of the text, which takes the steps of `nodes`: its place is in the text
+// now, what it says in the draft.
+void AddKernelNotes(const std::set<int>& nodes, Draft* draft, KernelText* text);
+// The kernels of the file with the notes at their places.
+std::string WithKernelNotes(std::string kernels, const std::vector<KernelNote>& notes,
+                            const HostNames& names);
+// The steps' names of what the lines of forward name. Further tensors of step t12 are a12, b12, …
+// in the order in which they are made. Empty where the draft has no steps.
+HostNames NamesOfSteps(const Draft& draft, const std::vector<std::string>& lines);
+
+}  // namespace davinci::teacher
