@@ -297,9 +297,11 @@ class Shortener {
       if (!taken) free_.push_back(letter);
     }
     std::reverse(free_.begin(), free_.end());
+    const size_t formulas = wanted_ == nullptr ? 0 : AddFormulas();
     NameShapes();
     if (wanted_ == nullptr) NameExpressions();
     FoldSizes();
+    NameFormulas(formulas);
     NameMembers(wanted_ != nullptr ? wanted_->members : ChooseMemberNames(lines_), &lines_);
     for (std::string& line : lines_) line = WithoutTuple(std::move(line));
     return std::move(lines_);
@@ -495,6 +497,46 @@ class Shortener {
       }
       names_.insert(letter);
       lines_.insert(lines_.begin() + static_cast<std::ptrdiff_t>(first), letter + " = " + text);
+    }
+  }
+
+  // Lines behind the last one, for the sizes that the lines compute.
+  size_t AddFormulas() {
+    std::vector<std::string> added;
+    for (const auto& [letter, size] : wanted_->formulas)
+      if (std::ranges::any_of(lines_, [&](const std::string& line) {
+            return line.find(size) != std::string::npos;
+          }))
+        added.push_back(fmt::format("{} = {}", letter, size));
+    lines_.insert(lines_.end(), added.begin(), added.end());
+    return added.size();
+  }
+
+  // The last `count` lines are formulas, "E = C // 2": each moves in front of the first line that
+  // computes its size, which has the letter then.
+  void NameFormulas(size_t count) {
+    std::vector<std::string> formulas(lines_.end() - static_cast<std::ptrdiff_t>(count),
+                                      lines_.end());
+    lines_.resize(lines_.size() - count);
+    for (std::string& formula : formulas) {
+      const std::string letter = formula.substr(0, formula.find(' ')),
+                        size = formula.substr(letter.size() + 3);
+      if (names_.contains(letter)) continue;
+      const Names one = {{size, letter}};
+      const auto named = [&](const std::string& line) {
+        return ForEachSize(line, names_, [&](const SizeTree& tree) { return Print(tree, one); });
+      };
+      size_t first = lines_.size();
+      for (size_t i = 0; i < lines_.size(); ++i) {
+        std::string line = named(lines_[i]);
+        if (line != lines_[i] && first == lines_.size()) first = i;
+        lines_[i] = std::move(line);
+      }
+      if (first == lines_.size()) continue;
+      for (std::string& other : formulas)
+        if (&other > &formula) other = named(other);
+      names_.insert(letter);
+      lines_.insert(lines_.begin() + static_cast<std::ptrdiff_t>(first), formula);
     }
   }
 

@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "davinci/teacher/program/member_names.h"
@@ -14,7 +15,9 @@ namespace davinci::teacher {
 struct HostNames {
   std::map<std::string, std::string> variables;  // of all: "t48" -> "t12"
   std::map<std::string, std::string> sizes;      // by what they are then: "t12.shape[1]" -> "B"
-  std::set<std::string> letters;                 // of sizes; no other one gets them
+  // Sizes that are computed, where lines compute them: {"E", "x.shape[2] // 2"}.
+  std::vector<std::pair<std::string, std::string>> formulas;
+  std::set<std::string> letters;  // of sizes; no other one gets them
   std::vector<MemberName> members;
 };
 

@@ -63,6 +63,7 @@ TEST(ShortHostText, ModulesWhoseTensorsAreReadGetNames) {
 TEST(ShortHostText, WhatHasANameKeepsIt) {
   const HostNames names = {{{"t7", "t2"}, {"t9", "a3"}},
                            {{"x.shape[0]", "A"}, {"self.block.fc.weight.shape[0]", "D"}},
+                           {},
                            {"A", "B", "D"},
                            {{"self.block", "m1"}}};
   EXPECT_THAT(
@@ -74,6 +75,22 @@ TEST(ShortHostText, WhatHasANameKeepsIt) {
       ElementsAre("A, C = x.shape", "m1 = self.block", "D = m1.fc.weight.shape[0]",
                   "t2 = x.new_empty((A, D))", "f1[A](x, m1.fc.weight, t2, C)",
                   "a3 = t2.reshape(A * C, -1)", "f1[A](a3, m1.fc.weight, a3, C)", "return t2"));
+}
+
+TEST(ShortHostText, FormulasStandInFrontOfTheirFirstUse) {
+  const HostNames names = {{{"t7", "t2"}, {"t9", "t3"}},
+                           {{"x.shape[0]", "A"}, {"x.shape[1]", "B"}},
+                           {{"C", "(x.shape[1] - 2) // 2 + 1"}, {"D", "x.shape[1] // 7"}},
+                           {"A", "B", "C", "D"},
+                           {}};
+  EXPECT_THAT(
+      ShortHostText(
+          {"t9 = self.conv(x)", "t7 = x.new_empty((x.shape[0], (x.shape[1] - 2) // 2 + 1))",
+           "f1[x.shape[0] * ((x.shape[1] - 2) // 2 + 1)](t9, t7, (x.shape[1] - 2) // 2 + 1)",
+           "return t7"},
+          {{"x", 2}}, {}, &names),
+      ElementsAre("A, B = x.shape", "t3 = self.conv(x)", "C = (B - 2) // 2 + 1",
+                  "t2 = x.new_empty((A, C))", "f1[A * C](t3, t2, C)", "return t2"));
 }
 
 // Whole files and delta replies compute the same functions.

@@ -109,7 +109,11 @@ std::string WithKernelNotes(std::string kernels, const std::vector<KernelNote>& 
 
 HostNames NamesOfSteps(const Draft& draft, const std::vector<std::string>& lines) {
   if (draft.steps == nullptr) return {};
-  HostNames names{{}, draft.steps->sizes, draft.steps->letters, draft.steps->members};
+  HostNames names{{}, draft.steps->sizes, {}, draft.steps->taken, draft.steps->members};
+  for (const auto& [dim, letter] : draft.steps->letters) {
+    std::string size = draft.program.SizeText(dim);
+    if (size.find(' ') != std::string::npos) names.formulas.emplace_back(letter, std::move(size));
+  }
   std::set<std::string> taken(draft.task.parts.inputs.begin(), draft.task.parts.inputs.end());
   for (const auto& [id, name] : draft.steps->names) taken.insert(name);
   std::map<std::string, Id> ids;

@@ -229,7 +229,7 @@ std::vector<Step> StepLines::NewSteps() {
 }
 
 void StepLines::Tell(Steps* steps) const {
-  steps->letters = sizes_.Letters();
+  steps->taken = sizes_.Letters();
   for (size_t i = 0; i < program_.graph.values.size(); ++i) {
     const auto id = static_cast<ValueId>(i);
     const auto& shape = program_.graph.values[i].shape;
@@ -237,8 +237,12 @@ void StepLines::Tell(Steps* steps) const {
     if (text == texts_.end()) continue;
     steps->names[id] = text->second;
     for (size_t axis = 0; axis < shape.size(); ++axis)
-      if (const std::string letter = sizes_.Letter(shape[axis]); !letter.empty())
+      if (const std::string letter = sizes_.Letter(shape[axis]); !letter.empty()) {
         steps->sizes.emplace(fmt::format("{}.shape[{}]", text->second, axis), letter);
+        if (std::ranges::find(steps->letters, letter, &std::pair<DimId, std::string>::second) ==
+            steps->letters.end())
+          steps->letters.emplace_back(shape[axis], letter);
+      }
   }
 }
 

@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "davinci/synth/graph.h"
@@ -23,8 +24,9 @@ struct Steps {
   std::map<synth::ValueId, std::string> names;  // tensors of the graph: "x", "self.w", "t2"
   std::vector<std::vector<Step>> of_nodes;      // those that a node of the graph adds
   std::map<std::string, std::string> sizes;     // "x.shape[1]" -> "B"
-  std::set<std::string> letters;                // of sizes, all
-  std::vector<MemberName> members;              // in the order of their lines
+  std::vector<std::pair<synth::DimId, std::string>> letters;  // of the sizes of these tensors
+  std::set<std::string> taken;                                // letters, all
+  std::vector<MemberName> members;                            // in the order of their lines
 };
 
 }  // namespace davinci::teacher
