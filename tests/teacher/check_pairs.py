@@ -1,10 +1,11 @@
 """Rows of davinci synth pairs: what the answer computes is what the prompt asks for.
 
-    check_pairs.py PAIRS_FOLDER [--modules] [--most ROWS] [--least SHARE]
+    check_pairs.py PAIRS_FOLDER [--modules] [--answers FOLDER] [--most ROWS] [--least SHARE]
 
 Of rows with composite operators the definition on the card is given to PyTorch under the invented name and the task runs with it; with --modules
 of rows of modules that people wrote. The reply runs in Triton's interpreter. Tasks above some hundred thousand elements (--modules: 400,000)
-are skipped. Exit status 1 below the share of right rows.
+are skipped. --answers: replies are those of the rows of another folder, made by the same command with --task steps, whose prompts show no file
+that could run; batch norms are skipped there, whose mode these rows do not say. Exit status 1 below the share of right rows.
 """
 import argparse
 import collections
@@ -118,21 +119,29 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("folder", type=pathlib.Path)
     parser.add_argument("--modules", action="store_true")
+    parser.add_argument("--answers", type=pathlib.Path)
     parser.add_argument("--most", type=int, default=100)
     parser.add_argument("--least", type=float, default=1.0)
     options = parser.parse_args()
     torch.set_num_threads(1)
+    answers = {}
+    for file in sorted(options.answers.glob("*.jsonl")) if options.answers else []:
+        answers |= {row["id"]: row["messages"][2]["content"] for row in map(json.loads, file.open())}
+    modules = options.modules or bool(answers)
+    kinds = "*" if answers else "tasks-*" if modules else "pairs-*"
     counts = collections.Counter()
     with tempfile.TemporaryDirectory() as folder:
-        for line in (line for file in sorted(options.folder.glob("tasks-*.jsonl" if options.modules else "pairs-*.jsonl")) for line in file.open()):
+        for line in (line for file in sorted(options.folder.glob(f"{kinds}.jsonl")) for line in file.open()):
             row = json.loads(line)
-            if not options.modules and row["family"] != "composite":
+            if not modules and row["family"] != "composite":
+                continue
+            if answers and (row["id"] not in answers or re.search("BatchNorm|batch_norm", row["messages"][1]["content"])):
                 continue
             if counts["right"] + counts["wrong"] == options.most:
                 break
-            reply = row["messages"][2]["content"].removeprefix("```python\n").removesuffix("```")
+            reply = answers.get(row["id"], row["messages"][2]["content"]).removeprefix("```python\n").removesuffix("```")
             try:
-                why = check(row["messages"][0]["content"], row["messages"][1]["content"], reply, pathlib.Path(folder), options.modules)
+                why = check(row["messages"][0]["content"], row["messages"][1]["content"], reply, pathlib.Path(folder), modules)
             except Exception as error:  # noqa: BLE001 - any failure is a result
                 why = f"{type(error).__name__}: {str(error)[:200]}"
             counts["right" if why is None else why if why == "skipped" else "wrong"] += 1
