@@ -36,7 +36,13 @@ class OracleKiller {
             std::this_thread::sleep_for(std::chrono::milliseconds(5));
           }
         }) {}
-  int killed() const { return killed_; }
+  // How many it killed; no further one from now on. A judgement may end between a kill and its
+  // count.
+  int killed() {
+    thread_.request_stop();
+    if (thread_.joinable()) thread_.join();
+    return killed_;
+  }
 
  private:
   static std::set<int> Oracles() {
@@ -51,7 +57,7 @@ class OracleKiller {
 
 TEST_F(Outcomes, AnOracleThatIsKilledIsReplacedOnce) {
   bench_->LetGo();  // an oracle at rest would be killed in its sleep, and replaced without a word
-  const OracleKiller killer(1);
+  OracleKiller killer(1);
   const Evaluation e = Judge(kGood, std::string(kReference) + "# killed once\n");
   EXPECT_EQ(killer.killed(), 1);
   EXPECT_EQ(e.outcome, Outcome::kOk) << e.message;
@@ -67,7 +73,7 @@ TEST_F(Outcomes, AnOracleThatDiesBetweenCandidatesIsReplacedUnseen) {
 
 TEST_F(Outcomes, AnOracleThatIsKilledTwiceIsOurFailure) {
   bench_->LetGo();
-  const OracleKiller killer(2);
+  OracleKiller killer(2);
   auto evaluation = bench_->Judge(kGood, std::string(kReference) + "# killed twice\n");
   EXPECT_EQ(killer.killed(), 2);
   ASSERT_FALSE(evaluation.ok()) << OutcomeName(evaluation->outcome);
