@@ -50,8 +50,8 @@ inline bool IsBrief(ReplyForm form, Language language) {
   return form == ReplyForm::kDelta && language == Language::kTriton;
 }
 
-// What a candidate is written as. `steps`: a brief one has their names, and says of each kernel
-// which steps it takes; they outlive the call. A form alone has names of its own.
+// The form of a candidate. Where `steps` are given, a brief one has their names and says of each
+// kernel which steps it takes; they outlive the call. A form alone has names of its own.
 struct AnswerForm {
   AnswerForm(ReplyForm form, const Steps* names = nullptr)  // NOLINT(google-explicit-constructor)
       : reply(form), steps(names) {}

@@ -16,7 +16,7 @@
 
 namespace davinci::teacher {
 
-// What stands in front of a kernel of a brief text, where steps have names.
+// A note stands in front of each kernel of a brief text, where steps have names.
 struct KernelNote {
   std::string steps;                       // "t2 linear, t3 relu"
   std::vector<std::string> reads, writes;  // its tensors, in the order of its arguments

@@ -39,7 +39,7 @@ void ForwardLines::Opaque(Id id) {
                         value.text.empty() ? fmt::format("[{}]", value.item) : value.text));
   } else if (value.kind == Kind::kReshape) {
     const bool pointers = d_.language == Language::kCpp && d_.task.parts.imported;
-    // What steps name has its name in the answer.
+    // A tensor that steps name has a line of that name in the answer.
     const bool named = d_.steps != nullptr && d_.program.results.contains(id);
     if (((d_.brief && !named) || pointers) && d_.program[value.operands[0]].contiguous &&
         !IsStrided(value.operands[0]) && d_.program[value.operands[0]].kind != Kind::kScalar &&

@@ -478,15 +478,9 @@ class Shortener {
           Count(tree, &counts);
           return std::string();
         });
-      const auto gain = [](const auto& item) {
-        const auto length = static_cast<int64_t>(RoughTokens(item.first));
-        return static_cast<int64_t>(item.second) * (length - 1) - length - 3;
-      };
-      const auto best =
-          std::max_element(counts.begin(), counts.end(),
-                           [&](const auto& a, const auto& b) { return gain(a) < gain(b); });
-      if (best == counts.end() || gain(*best) <= 0) break;
-      const std::string text = best->first, letter = Letter();
+      const auto best = WorthAName(counts);
+      if (!best) break;
+      const std::string &text = *best, letter = Letter();
       const Names one = {{text, letter}};
       size_t first = lines_.size();
       for (size_t i = 0; i < lines_.size(); ++i) {

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
 
 #include "davinci/synth/text.h"
 
@@ -44,8 +43,6 @@ void ForEachPath(const std::string& line, const Take& take) {
   }
 }
 
-}  // namespace
-
 size_t RoughTokens(const std::string& text) {
   size_t length = 0;
   for (size_t i = 0; i < text.size(); ++i)
@@ -55,6 +52,18 @@ size_t RoughTokens(const std::string& text) {
   return length;
 }
 
+}  // namespace
+
+std::optional<std::string> WorthAName(const std::map<std::string, size_t>& counts) {
+  const auto gain = [](const auto& item) {
+    const auto length = static_cast<int64_t>(RoughTokens(item.first));
+    return static_cast<int64_t>(item.second) * (length - 1) - length - 3;
+  };
+  const auto best = std::ranges::max_element(counts, {}, gain);
+  if (best == counts.end() || gain(*best) <= 0) return std::nullopt;
+  return best->first;
+}
+
 std::vector<MemberName> ChooseMemberNames(const std::vector<std::string>& lines) {
   std::vector<std::string> left = lines;
   std::vector<MemberName> members;
@@ -62,18 +71,11 @@ std::vector<MemberName> ChooseMemberNames(const std::vector<std::string>& lines)
     std::map<std::string, size_t> counts;
     for (const std::string& line : left)
       ForEachPath(line, [&](const std::string& path) { ++counts[path]; });
-    // A name is one token, its line that many and three more.
-    const auto gain = [](const auto& item) {
-      const auto length = static_cast<int64_t>(RoughTokens(item.first));
-      return static_cast<int64_t>(item.second) * (length - 1) - length - 3;
-    };
-    const auto best =
-        std::max_element(counts.begin(), counts.end(),
-                         [&](const auto& a, const auto& b) { return gain(a) < gain(b); });
-    if (best == counts.end() || gain(*best) <= 0) break;
-    // A place that stands for it until all are known.
-    members.push_back({best->first, fmt::format("@{}@", members.size())});
-    for (std::string& line : left) line = WithPath(line, best->first, members.back().name);
+    const auto path = WorthAName(counts);
+    if (!path) break;
+    // A place stands for it until all are known.
+    members.push_back({*path, fmt::format("@{}@", members.size())});
+    for (std::string& line : left) line = WithPath(line, *path, members.back().name);
   }
   const auto first = [&](const MemberName& member) {
     for (size_t i = 0; i < left.size(); ++i)

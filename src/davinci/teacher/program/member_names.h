@@ -5,6 +5,8 @@
 //   f1(x, m1.weight, m1.bias)
 #pragma once
 
+#include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -21,7 +23,8 @@ std::string WithMemberNames(std::string line, const std::vector<MemberName>& mem
 // The lines with the names, each defined in front of the line that first reads it.
 void NameMembers(const std::vector<MemberName>& members, std::vector<std::string>* lines);
 
-// Tokens of a line, roughly.
-size_t RoughTokens(const std::string& text);
+// The text of those counted whose name saves most tokens, roughly: a name is one of them, its own
+// line those of the text and three more. Nothing: no name saves any.
+std::optional<std::string> WorthAName(const std::map<std::string, size_t>& counts);
 
 }  // namespace davinci::teacher

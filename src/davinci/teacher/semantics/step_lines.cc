@@ -17,7 +17,7 @@ using synth::ValueId;
 constexpr std::array<std::string_view, 5> kFacts = {"shape", "dtype", "device", "ndim", "is_cuda"};
 constexpr std::array<std::string_view, 5> kFactCalls = {"size", "dim", "numel", "item", "stride"};
 
-// What a step does in one word: "linear", "+", "[]".
+// Returns in one word what a step does: "linear", "+", "[]".
 std::string OperationOf(const Expression& e) {
   switch (e.kind) {
     case EKind::kCall: {

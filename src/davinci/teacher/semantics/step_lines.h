@@ -79,7 +79,7 @@ class StepLines {
 
   // The steps since the last call of this; effects are none.
   std::vector<Step> NewSteps();
-  // What the names of lines so far stand for.
+  // Says what the names of lines so far stand for.
   void Tell(Steps* steps) const;
   // Sizes ("": there are none), the types of weights, and the calls, one a line.
   std::vector<std::string> Text(synth::Binding binding) const;
