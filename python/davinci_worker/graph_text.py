@@ -19,6 +19,8 @@ _USUAL = {"out": None, "dtype": None, "device": None, "layout": None, "size_aver
           "scale_grad_by_freq": False, "sparse": False, "weight": None, "pos_weight": None, "recompute_scale_factor": None, "antialias": False,
           "requires_grad": False, "pin_memory": False, "non_blocking": False, "copy": False, "memory_format": None, "norm_type": 2.0, "ignore_index": -100, "label_smoothing": 0.0, "enable_gqa": False,
           "need_weights": None, "scale": None, "attn_mask": None, "stacklevel": 3}
+# Functions that make a tensor of numbers alone.
+_FACTORIES = frozenset(f"torch.{name}" for name in ("arange", "empty", "eye", "full", "linspace", "logspace", "ones", "tensor", "tril_indices", "triu_indices", "zeros"))
 _DTYPE_OF_TYPE = {bool: torch.bool, int: torch.int64, float: torch.float64}  # dtype=float
 _SAME_TYPE = frozenset(f"{owner}.{name}" for owner in ("torch", "torch.Tensor", "torch.nn.functional")
                        for name in ("softmax", "log_softmax", "softmin", "sum", "mean", "cumsum", "cumprod", "prod", "zeros_like", "ones_like", "full_like"))
@@ -110,6 +112,9 @@ class CallText:
         kwargs = {k: v for k, v in kwargs.items() if not k.startswith("_") and not _is_usual(k, v)}
         if kwargs.get("dtype") is not None and args and isinstance(args[0], torch.Tensor) and args[0].dtype is kwargs["dtype"] and name in _SAME_TYPE:
             kwargs.pop("dtype")
+        if name in _FACTORIES and "device" not in kwargs and "cpu" in self._devices.values():
+            # What moves it to the module's device (type_as, to) changes nothing on the CPU and is no call of the graph.
+            kwargs["device"] = torch.device("cpu")
         name = name.replace("torch.functional.", "torch.", 1)
         short = name.rpartition(".")[2]
         if name.startswith("torch.nn.functional.") and len(args) > 2:

@@ -55,6 +55,13 @@ class PlacesTest(unittest.TestCase):
             self.assertNotRegex(pad, r"[<>] (\d+|v\d+) \? ", pad)
             self.assertRegex(pad, r"if \(i2 < \d+\)")
 
+    def test_what_type_as_moves_is_made_where_the_module_is(self):
+        text = self.written.file("moved_by_type").read_text()
+        made = re.findall(r"t\d+ = torch\.(?:eye|ones|linspace)\(.*", text)
+        self.assertTrue(made)
+        for call in made:
+            self.assertIn("device=x.device", call)
+
     def test_a_join_of_many_parts_chooses_none_in_its_loops(self):
         joined = re.search(r'extern "C" void \w*Cat\w*Kernel.*?\n}\n', self.written.file("long_join").read_text(), re.S)[0]
         self.assertNotIn(" ? ", joined)
