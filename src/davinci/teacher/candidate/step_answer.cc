@@ -110,8 +110,9 @@ std::string WithKernelNotes(std::string kernels, const std::vector<KernelNote>& 
 HostNames NamesOfSteps(const Draft& draft, const std::vector<std::string>& lines) {
   if (draft.steps == nullptr) return {};
   HostNames names{{}, draft.steps->sizes, {}, draft.steps->taken, draft.steps->members};
-  for (const auto& [dim, letter] : draft.steps->letters) {
-    std::string size = draft.program.SizeText(dim);
+  for (const auto& [letter, value, axis] : draft.steps->letters) {
+    std::string size =
+        draft.program.SizeText(draft.program.graph.values[static_cast<size_t>(value)].shape[axis]);
     if (size.find(' ') != std::string::npos) names.formulas.emplace_back(letter, std::move(size));
   }
   std::set<std::string> taken(draft.task.parts.inputs.begin(), draft.task.parts.inputs.end());

@@ -239,9 +239,8 @@ void StepLines::Tell(Steps* steps) const {
     for (size_t axis = 0; axis < shape.size(); ++axis)
       if (const std::string letter = sizes_.Letter(shape[axis]); !letter.empty()) {
         steps->sizes.emplace(fmt::format("{}.shape[{}]", text->second, axis), letter);
-        if (std::ranges::find(steps->letters, letter, &std::pair<DimId, std::string>::second) ==
-            steps->letters.end())
-          steps->letters.emplace_back(shape[axis], letter);
+        if (std::ranges::find(steps->letters, letter, &LetterPlace::letter) == steps->letters.end())
+          steps->letters.push_back({letter, id, axis});
       }
   }
 }

@@ -4,7 +4,6 @@
 #include <map>
 #include <set>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "davinci/synth/graph.h"
@@ -18,15 +17,23 @@ struct Step {
   bool tuple = false;     // several tensors, which further steps take apart
 };
 
+// Where a size with a letter stands: an axis of a tensor of the graph. A size's number in the
+// graph's table is no place: the answer's graph can be one whose sizes are numbers.
+struct LetterPlace {
+  std::string letter;
+  synth::ValueId value = 0;
+  size_t axis = 0;
+};
+
 // The text, and what its names stand for: answers say them again (candidate.h).
 struct Steps {
   std::string text;
   std::map<synth::ValueId, std::string> names;  // tensors of the graph: "x", "self.w", "t2"
   std::vector<std::vector<Step>> of_nodes;      // those that a node of the graph adds
   std::map<std::string, std::string> sizes;     // "x.shape[1]" -> "B"
-  std::vector<std::pair<synth::DimId, std::string>> letters;  // of the sizes of these tensors
-  std::set<std::string> taken;                                // letters, all
-  std::vector<MemberName> members;                            // in the order of their lines
+  std::vector<LetterPlace> letters;             // of the sizes of these tensors, each letter once
+  std::set<std::string> taken;                  // letters, all
+  std::vector<MemberName> members;              // in the order of their lines
 };
 
 }  // namespace davinci::teacher
