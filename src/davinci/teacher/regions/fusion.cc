@@ -186,7 +186,8 @@ class Fuser {
       if (cyclic) continue;
       // Other regions among the operands join, where they can.
       for (const int other : candidates)
-        if (other != candidate && Allowed(other, id)) TryMerge(candidate, other, id);
+        if (other != candidate && Allowed(other, id) && MayMerge(candidate, other))
+          TryMerge(candidate, other, id);
       const Region saved = R(candidate);
       if (Add(candidate, id)) return;
       R(candidate) = saved;
@@ -218,6 +219,10 @@ class Fuser {
       return rules_.Contains(Rule::kFuseReductions);
     if (region.HasReduction() || reduces) return rules_.Contains(Rule::kFuseAroundReduction);
     return rules_.Contains(Rule::kFusePointwise);
+  }
+
+  bool MayMerge(int a, int b) {
+    return rules_.Contains(Rule::kFuseReductions) || !R(a).HasReduction() || !R(b).HasReduction();
   }
 
   bool OperatorReduces(Id id) const {
