@@ -106,7 +106,7 @@ TEST(Teacher, EveryRuleShowsWithItsSkillAndNotWithout) {
 TEST(Teacher, SizesInTheTextAreThoseOfTheGpu) {
   constexpr double kFew = 16384;
   size_t seen = 0;
-  for (const auto& task : Tasks(600, 8)) {
+  for (const auto& task : Tasks(900, 8)) {
     if (!task.text.fixed_sizes || task.graph.Elements(synth::Binding::kCpu) > kFew) continue;
     const auto best = All().teacher.Write(task.graph, task.text, Language::kTriton,
                                           RuleSet::Of(Level::kBest, Language::kTriton));
