@@ -286,6 +286,8 @@ void FindVariances(Program* program, const Region& region, KernelForm* form) {
     const Id element = p[difference].operands[0], mean = p[difference].operands[1];
     if (!point(mean, "div") || !region.IsPerElement(element)) continue;
     const Id sum = p[mean].operands[0], count = p[mean].operands[1];
+    // Squares about a mean are no elements of the pass that finds this mean.
+    if (form->variance_of.contains(sum)) continue;
     if (!is_sum(sum) || p[sum].operands[0] != element || p[sum].axes != p[squares].axes ||
         p[count].kind != Kind::kScalar || !form->pass.contains(sum))
       continue;
