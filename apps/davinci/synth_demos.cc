@@ -314,6 +314,7 @@ class DemoWriter {
     std::optional<teacher::Steps> steps;
     if (arguments_.task == "steps") {
       DAVINCI_ASSIGN_OR_RETURN(steps, made.StepsOf(task.graph, task.text, DemoLanguage::kTriton));
+      DAVINCI_ASSIGN_OR_RETURN(steps->plain, made.PlainOf(task.graph, task.text, *steps));
       row["steps"] = steps->text;
     }
     return DemoTask{task.id, "tasks/" + task.id + ".py", std::move(row),
@@ -523,6 +524,7 @@ class DemoWriter {
     agent::TaskBrief brief = agent::BriefOf(config, judged_at_, davinci::Language::kTriton,
                                             prelude_ ? ReplyForm::kDelta : ReplyForm::kFile);
     brief.reference = task.row.at("source").get<std::string>();
+    if (task.steps) brief.plain = task.steps->plain;
     return brief;
   }
 

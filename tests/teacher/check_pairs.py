@@ -1,11 +1,12 @@
 """Rows of davinci synth pairs: what the answer computes is what the prompt asks for.
 
-    check_pairs.py PAIRS_FOLDER [--modules] [--answers FOLDER] [--most ROWS] [--least SHARE]
+    check_pairs.py PAIRS_FOLDER [--modules] [--most ROWS] [--least SHARE]
+    check_pairs.py DEMOS.jsonl [--most ROWS] [--least SHARE]
 
 Of rows with composite operators the definition on the card is given to PyTorch under the invented name and the task runs with it; with --modules
 of rows of modules that people wrote. The reply runs in Triton's interpreter. Tasks above some hundred thousand elements (--modules: 400,000)
-are skipped. --answers: replies are those of the rows of another folder, made by the same command with --task steps, whose prompts show no file
-that could run; batch norms are skipped there, whose mode these rows do not say. Exit status 1 below the share of right rows.
+are skipped. Of davinci synth demos --reply delta the files that the replies stand for run; batch norms are skipped there, whose mode these
+rows do not say. Exit status 1 below the share of right rows.
 """
 import argparse
 import collections
@@ -81,14 +82,22 @@ def check(system, prompt, reply, folder, modules):
     task = re.search(r"# Task\n.*?```python\n(.*?)\n?```", prompt, re.DOTALL).group(1)
     if not modules and not known_operators(prompt, task):
         return "no card of a name that the task calls"
+    function = re.search(r"PyTorch function `(\w+)`", system)
+    base = re.search(r"class (\w+)\(([\w.]+)\)", reply).group(2)
+    own = "" if function else f"from reference_task import {base}\n"
+    return disagreement(task, function and function.group(1), reply, PRELUDE + own + reply, folder, modules)
+
+
+def disagreement(task, function, reply, text, folder, modules):
+    """Nothing, or how the class of `reply`, which `text` holds, differs from what the task's file defines."""
     module = load(task, folder / "reference_task.py", {})
     sys.modules["reference_task"] = module
     if "dot_" in reply and "bfloat16" in task:  # the interpreter multiplies the bits of bfloat16 tiles as integers
         return "skipped"
     defined, base = re.search(r"class (\w+)\(([\w.]+)\)", reply).groups()
     torch.manual_seed(0)
-    if base == "nn.Module":  # in the place of a function
-        model, states = getattr(module, re.search(r"PyTorch function `(\w+)`", system).group(1)), False
+    if function:
+        model, states = getattr(module, function), False
     else:
         model, states = getattr(module, base)(*module.get_init_inputs()).eval(), True
     inputs = module.get_inputs()
@@ -98,8 +107,7 @@ def check(system, prompt, reply, folder, modules):
         want = tensors(model(*copied(inputs)))
         if sum(tensor.numel() for tensor in want) > MOST_ELEMENTS[modules]:
             return "skipped"
-        own = f"from reference_task import {base}\n" if states else ""
-        answer = load(PRELUDE + own + reply, folder / "reply.py", {})
+        answer = load(text, folder / "reply.py", {})
         new = getattr(answer, defined)(*(module.get_init_inputs() if states else ())).eval()
         if states:
             new.load_state_dict(model.state_dict())
@@ -119,29 +127,30 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("folder", type=pathlib.Path)
     parser.add_argument("--modules", action="store_true")
-    parser.add_argument("--answers", type=pathlib.Path)
     parser.add_argument("--most", type=int, default=100)
     parser.add_argument("--least", type=float, default=1.0)
     options = parser.parse_args()
     torch.set_num_threads(1)
-    answers = {}
-    for file in sorted(options.answers.glob("*.jsonl")) if options.answers else []:
-        answers |= {row["id"]: row["messages"][2]["content"] for row in map(json.loads, file.open())}
-    modules = options.modules or bool(answers)
-    kinds = "*" if answers else "tasks-*" if modules else "pairs-*"
+    demos = options.folder.is_file()
+    kinds = "tasks-*" if options.modules else "pairs-*"
+    files = [options.folder] if demos else sorted(options.folder.glob(f"{kinds}.jsonl"))
     counts = collections.Counter()
     with tempfile.TemporaryDirectory() as folder:
-        for line in (line for file in sorted(options.folder.glob(f"{kinds}.jsonl")) for line in file.open()):
-            row = json.loads(line)
-            if not modules and row["family"] != "composite":
+        for row in (json.loads(line) for file in files for line in file.open()):
+            if not options.modules and not demos and row["family"] != "composite":
                 continue
-            if answers and (row["id"] not in answers or re.search("BatchNorm|batch_norm", row["messages"][1]["content"])):
+            if demos and (not any(c["own_kernels"] for c in row["candidates"][:1]) or re.search("BatchNorm|batch_norm", row["source"])):
                 continue
             if counts["right"] + counts["wrong"] == options.most:
                 break
-            reply = answers.get(row["id"], row["messages"][2]["content"]).removeprefix("```python\n").removesuffix("```")
             try:
-                why = check(row["messages"][0]["content"], row["messages"][1]["content"], reply, pathlib.Path(folder), modules)
+                if demos:
+                    answer = row["candidates"][0]
+                    function = row["entry"] if re.search(rf"^def {row['entry']}\(", row["source"], re.MULTILINE) else None
+                    why = disagreement(row["source"], function, answer["reply"], answer["source"], pathlib.Path(folder), True)
+                else:
+                    system, prompt, reply = (message["content"] for message in row["messages"])
+                    why = check(system, prompt, reply.removeprefix("```python\n").removesuffix("```"), pathlib.Path(folder), options.modules)
             except Exception as error:  # noqa: BLE001 - any failure is a result
                 why = f"{type(error).__name__}: {str(error)[:200]}"
             counts["right" if why is None else why if why == "skipped" else "wrong"] += 1

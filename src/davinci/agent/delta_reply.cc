@@ -11,8 +11,6 @@
 namespace davinci::agent {
 namespace {
 
-bool IsNamePart(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
-
 // Calls `take` with the names of a text, and what stands between them as it is.
 template <typename Take>
 std::string WithNames(std::string_view text, const Take& take) {
@@ -45,7 +43,8 @@ std::set<std::string> NamesIn(std::string_view text) {
 }  // namespace
 
 std::string AssembleCandidate(const Prelude& prelude, const TaskBrief& task,
-                              const std::string& reply) {
+                              const std::string& written) {
+  const std::string reply = task.plain.code.empty() ? written : FilledIn(task.plain, written);
   std::set<std::string> bound, own;
   for (std::string& name : NamesBoundAtTop(task.reference)) bound.insert(std::move(name));
   for (std::string& name : NamesBoundAtTop(reply)) own.insert(std::move(name));

@@ -4,6 +4,7 @@
 //
 //   the task's file | its sizes of the target | what the reply names of the prelude | the reply
 //
+// A reply's forward that leaves out what the task's steps say is filled in first (plain_forward.h).
 // A name of the prelude (data/prelude.h) that the task's file binds too gets another one, in the
 // prelude and in the reply. Pure.
 #pragma once

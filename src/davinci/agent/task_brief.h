@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "davinci/agent/plain_forward.h"
 #include "davinci/base/status.h"
 #include "davinci/config/task_config.h"
 #include "davinci/data/language.h"
@@ -17,6 +18,7 @@ struct TaskBrief {
   std::string id;                       // TaskEntry::id, for labels only; no agent sees it
   std::string reference;                // source text of the reference file
   std::string steps;                    // what it computes, one call a line; "" = not known
+  PlainForward plain;                   // what replies leave out beside `steps`
   std::string entry = "Model";          // class or function of the reference
   bool is_function = false;             // `entry` is one
   std::string class_name = "ModelNew";  // what the candidate has to define

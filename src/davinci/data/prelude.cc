@@ -14,8 +14,6 @@ namespace {
 
 constexpr uint64_t kMaxPreludeBytes = 1 << 20;
 
-bool IsNamePart(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
-
 std::string_view FirstName(std::string_view text) {
   size_t begin = 0, end = 0;
   while (begin < text.size() && text[begin] == ' ') ++begin;

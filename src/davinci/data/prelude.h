@@ -3,6 +3,7 @@
 // or names others. Pure but for Load; threads may share a Prelude.
 #pragma once
 
+#include <cctype>
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -29,6 +30,11 @@ class Prelude {
   std::vector<Piece> imports_, definitions_;
   std::string hash_;
 };
+
+// A character of a name in Python. Bytes of UTF-8 are none.
+inline bool IsNamePart(char c) {
+  return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
+}
 
 // The names that a Python text binds in lines of its own: imports, assignments, def, class.
 std::vector<std::string> NamesBoundAtTop(const std::string& text);

@@ -386,7 +386,11 @@ std::vector<std::string> ShapesWithout(const ExpertTask& task,
 
 Result<teacher::Steps> Expert::StepsOf(const nlohmann::json& traced, const task::Task& task) const {
   DAVINCI_ASSIGN_OR_RETURN(const ExpertTask named, Import(traced, task, OwnSizes::kNamed));
-  return teacher_.StepsOf(named.imported.graph, named.imported.task, teacher::Language::kCpp);
+  const auto& [graph, text] = named.imported;
+  DAVINCI_ASSIGN_OR_RETURN(teacher::Steps steps,
+                           teacher_.StepsOf(graph, text, teacher::Language::kCpp));
+  DAVINCI_ASSIGN_OR_RETURN(steps.plain, teacher_.PlainOf(graph, text, steps));
+  return steps;
 }
 
 std::vector<std::string> Expert::CostlyRules() {

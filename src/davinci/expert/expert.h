@@ -81,8 +81,8 @@ class Expert {
   // `variant` once more without some rules; nothing: no kernel of one's own is left.
   std::optional<Variant> Without(const ExpertTask& task, const Variant& variant,
                                  const std::set<std::string>& rules) const;
-  // The task's forward as straight-line PyTorch, one call a line (teacher/semantics/steps.h). Sizes
-  // have letters. Errors as Import().
+  // The task's forward as straight-line PyTorch, one call a line (teacher/semantics/steps.h), and
+  // as code. Sizes have letters. Errors as Import().
   Result<teacher::Steps> StepsOf(const nlohmann::json& traced, const task::Task& task) const;
   // Rules whose gain depends on sizes and machine, in the order in which leaving one out is worth a
   // measurement.

@@ -16,7 +16,10 @@ void AddSteps(const Expert& expert, const TargetTracer& tracer,
       DAVINCI_ASSIGN_OR_RETURN(const auto traced, tracer(input.task, input.brief.target));
       return expert.StepsOf(traced, *input.task);
     }();
-    if (steps.ok()) input.brief.steps = steps->text;
+    if (steps.ok()) {
+      input.brief.steps = steps->text;
+      input.brief.plain = steps->plain;
+    }
     why[i] = steps.ok() ? Status::Ok() : steps.status();
   };
   OnAllCores(inputs->size(), read);

@@ -101,4 +101,25 @@ Result<Steps> Teacher::StepsOf(const synth::Graph& graph, const synth::RenderedT
       language == Language::kCpp ? synth::Binding::kCpu : synth::Binding::kCuda);
 }
 
+Result<agent::PlainForward> Teacher::PlainOf(const synth::Graph& graph,
+                                             const synth::RenderedTask& task,
+                                             const Steps& steps) const {
+  agent::PlainForward plain;
+  DAVINCI_ASSIGN_OR_RETURN(Candidate calls, WriteVendor(graph, task, Language::kTriton,
+                                                        AnswerForm(ReplyForm::kDelta, &steps)));
+  plain.code = std::move(calls.source);
+  LowerOptions options;
+  options.calls_only = true;
+  DAVINCI_ASSIGN_OR_RETURN(const Program program, Lower(graph, task.parts, tables_, options));
+  for (const auto& [letter, value, axis] : steps.letters) {
+    std::string size = program.SizeText(graph.values[static_cast<size_t>(value)].shape[axis]);
+    // A size that only a result has.
+    if (size.find('?') != std::string::npos)
+      size = fmt::format("{}.shape[{}]", steps.names.at(value), axis);
+    plain.names.emplace_back(letter, std::move(size));
+  }
+  for (const MemberName& member : steps.members) plain.names.emplace_back(member.name, member.path);
+  return plain;
+}
+
 }  // namespace davinci::teacher

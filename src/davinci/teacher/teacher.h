@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "davinci/agent/plain_forward.h"
 #include "davinci/base/status.h"
 #include "davinci/data/reply_form.h"
 #include "davinci/synth/sampler.h"
@@ -50,6 +51,9 @@ class Teacher {
   // author divided and named it. Sizes are those of the language's target.
   Result<Steps> StepsOf(const synth::Graph& graph, const synth::RenderedTask& task,
                         Language language) const;
+  // The same forward as code, for replies that say no more than what kernels compute.
+  Result<agent::PlainForward> PlainOf(const synth::Graph& graph, const synth::RenderedTask& task,
+                                      const Steps& steps) const;
   const Tables& tables() const { return tables_; }
 
  private:

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "davinci/agent/plain_forward.h"
 #include "davinci/synth/text.h"
 #include "davinci/teacher/candidate/candidate_text.h"
 #include "davinci/teacher/candidate/imported_forward.h"
@@ -24,6 +25,22 @@ std::vector<std::string> CandidateText::DeltaLines(std::vector<std::string> line
     ranks[d_.task.parts.inputs[i]] = d_.InputValue(i).shape.size();
   return ShortHostText(std::move(lines), ranks, ResultRanks(),
                        d_.steps == nullptr ? nullptr : &names);
+}
+
+// Beside steps a forward with kernels says what they compute alone (agent/plain_forward.h).
+std::vector<std::string> CandidateText::BesideSteps(std::vector<std::string> lines,
+                                                    const HostNames& names) const {
+  if (d_.steps == nullptr || d_.notes.empty()) return lines;
+  std::set<std::string> plain = d_.steps->taken;
+  for (const auto& [value, name] : d_.steps->names) plain.insert(name);
+  for (const auto& steps : d_.steps->of_nodes)
+    for (const Step& step : steps) plain.insert(step.name);
+  for (const MemberName& member : names.members) plain.insert(member.name);
+  for (const std::string& input : d_.task.parts.inputs) plain.erase(input);
+  if (d_.task.parts.imported)
+    for (const std::string_view line : synth::Split(d_.task.parts.imported->first_lines, '\n'))
+      plain.emplace(line.substr(0, line.find(' ')));
+  return agent::WithoutPlainLines(lines, plain, WrittenTensors(d_.file->kernels, lines));
 }
 
 // The reply for a user's module is written for what the task draws: other arguments are not looked
@@ -62,11 +79,13 @@ std::string CandidateText::ImportedDelta() const {
                   is_function ? "ModelNew" : from.defined, is_function ? "nn.Module" : from.base,
                   d_.candidate.rules.Contains(Rule::kReplayGraph) ? "    @replay\n" : "",
                   from.signature.empty() ? "" : ", ", from.signature);
-  const std::string indent = "        ";
+  std::vector<std::string> body;
   for (const std::string_view line : synth::Split(from.first_lines, '\n'))
-    if (!line.empty()) text += indent + std::string(line) + "\n";
-  for (const std::string& line : DeltaLines(std::move(lines), step_names))
-    text += indent + line + "\n";
+    if (!line.empty()) body.emplace_back(line);
+  for (std::string& line : DeltaLines(std::move(lines), step_names))
+    body.push_back(std::move(line));
+  for (const std::string& line : BesideSteps(std::move(body), step_names))
+    text += "        " + line + "\n";
   return text;
 }
 
@@ -81,7 +100,7 @@ std::string CandidateText::Delta() const {
   text += fmt::format("class {0}New({0}):\n", d_.task.entry);
   if (d_.candidate.rules.Contains(Rule::kReplayGraph)) text += "    @replay\n";
   text += fmt::format("    def forward(self, {}):\n", synth::Join(d_.task.parts.inputs, ", "));
-  for (const std::string& line : DeltaLines(std::move(lines), step_names))
+  for (const std::string& line : BesideSteps(DeltaLines(std::move(lines), step_names), step_names))
     text += "        " + line + "\n";
   return text;
 }

@@ -28,6 +28,8 @@ class CandidateText {
   std::map<std::string, size_t> ResultRanks() const;
   // The lines of forward() in few tokens.
   std::vector<std::string> DeltaLines(std::vector<std::string> lines, const HostNames& names) const;
+  std::vector<std::string> BesideSteps(std::vector<std::string> lines,
+                                       const HostNames& names) const;
   std::string ResultText() const;
   // The lines of forward(), in C++ with deletions of what is no longer read.
   std::vector<std::string> LinesOfForward() const;

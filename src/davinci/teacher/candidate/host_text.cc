@@ -285,7 +285,7 @@ class Shortener {
   std::vector<std::string> Run() {
     for (std::string& line : lines_) line = WithPowers(std::move(line));
     JoinContiguous();
-    JoinReturn();
+    if (wanted_ == nullptr) JoinReturn();
     RenameVariables(wanted_ != nullptr ? wanted_->variables : Numbers());
     for (char c = 'A'; c <= 'Z'; ++c) {
       const std::string letter(1, c);

@@ -39,6 +39,13 @@ bool IsTensor(const std::string& parameter) {
          (parameter[0] != 's' || parameter.size() == 1);
 }
 
+bool IsWritten(const std::string& body, const std::string& parameter) {
+  for (const std::string_view store : {" st(", "tl.store(", "tl.atomic_add(", "tl.atomic_max("})
+    for (const char end : {' ', ','})
+      if (body.find(fmt::format("{}{}{}", store, parameter, end)) != std::string::npos) return true;
+  return false;
+}
+
 // The kernel that is defined at `at`; returns where its body begins.
 size_t ReadTensors(const KernelText& text, size_t at, KernelNote* note) {
   const std::string& source = text.source;
@@ -49,9 +56,7 @@ size_t ReadTensors(const KernelText& text, size_t at, KernelNote* note) {
              given = Arguments(text.call, source.substr(name, open - name));
   for (size_t i = 0; i < declared.size() && i < given.size(); ++i) {
     if (!IsTensor(declared[i])) continue;
-    const bool written = body.find(fmt::format(" st({} ", declared[i])) != std::string::npos ||
-                         body.find(fmt::format("tl.store({} ", declared[i])) != std::string::npos;
-    (written ? note->writes : note->reads).push_back(given[i]);
+    (IsWritten(body, declared[i]) ? note->writes : note->reads).push_back(given[i]);
   }
   return close;
 }
@@ -105,6 +110,24 @@ std::string WithKernelNotes(std::string kernels, const std::vector<KernelNote>& 
                               fmt::format("# {}: {} -> {}\n", notes[i].steps, named(notes[i].reads),
                                           named(notes[i].writes)));
   return kernels;
+}
+
+std::set<std::string> WrittenTensors(const std::string& kernels,
+                                     const std::vector<std::string>& lines) {
+  std::set<std::string> written;
+  for (size_t at = 0; (at = kernels.find(kKernelBegin, at)) != std::string::npos;) {
+    const size_t name = at + kKernelBegin.size(), open = kernels.find('(', name),
+                 close = kernels.find("):\n", open);
+    at = close;
+    const std::string body = kernels.substr(close, kernels.find(kKernelBegin, close) - close);
+    const auto declared = Between(kernels, open, close);
+    for (const std::string& line : lines) {
+      const auto given = Arguments({line}, kernels.substr(name, open - name));
+      for (size_t i = 0; i < declared.size() && i < given.size(); ++i)
+        if (IsTensor(declared[i]) && IsWritten(body, declared[i])) written.insert(given[i]);
+    }
+  }
+  return written;
 }
 
 HostNames NamesOfSteps(const Draft& draft, const std::vector<std::string>& lines) {

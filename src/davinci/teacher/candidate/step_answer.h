@@ -20,6 +20,9 @@ void AddKernelNotes(const std::set<int>& nodes, Draft* draft, KernelText* text);
 // The kernels of the file with the notes at their places.
 std::string WithKernelNotes(std::string kernels, const std::vector<KernelNote>& notes,
                             const HostNames& names);
+// The arguments that kernels write, of all lines that launch them.
+std::set<std::string> WrittenTensors(const std::string& kernels,
+                                     const std::vector<std::string>& lines);
 // The steps' names of what the lines of forward name. Further tensors of step t12 are a12, b12, …
 // in the order in which they are made. Empty where the draft has no steps.
 HostNames NamesOfSteps(const Draft& draft, const std::vector<std::string>& lines);

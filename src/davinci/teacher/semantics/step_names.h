@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "davinci/agent/plain_forward.h"
 #include "davinci/synth/graph.h"
 #include "davinci/teacher/program/member_names.h"
 
@@ -34,6 +35,7 @@ struct Steps {
   std::vector<LetterPlace> letters;             // of the sizes of these tensors, each letter once
   std::set<std::string> taken;                  // letters, all
   std::vector<MemberName> members;              // in the order of their lines
+  agent::PlainForward plain;                    // Teacher::PlainOf, where it was asked for
 };
 
 }  // namespace davinci::teacher

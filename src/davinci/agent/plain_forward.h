@@ -1,0 +1,38 @@
+// What a delta reply leaves out where prompts show steps (TaskBrief::steps): calls that stay
+// PyTorch's, sizes, short names of modules, the return. A reply's forward says what its kernels
+// compute,
+//
+//   t1 = torch.empty_like(x)
+//   f1[cdiv(A * B, 64)](x, self.fc.weight, t1, A * B, C)
+//
+// and each name of the steps that it reads and does not make is made in front of its first use, by
+// the module's own calls. A forward without a return gets the module's. Pure.
+#pragma once
+
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace davinci::agent {
+
+// A task's forward() with every call left to PyTorch, in the names of its steps.
+struct PlainForward {
+  std::string code;  // a delta reply without kernels; "": not known
+  // What sizes' letters and modules' short names are, in what forward gets and the module has:
+  // {"B", "x.shape[1]"}, {"m1", "self.layers[0]"}.
+  std::vector<std::pair<std::string, std::string>> names;
+};
+
+// `code` with its forward filled in. A tensor of the plain forward is contiguous where it is an
+// argument of a kernel. Code without a forward stays as it is.
+std::string FilledIn(const PlainForward& plain, const std::string& code);
+
+// The lines of a whole forward that FilledIn() does not make by itself. `plain`: names that the
+// plain forward makes; `written`: tensors that kernels write. A forward that changes something in
+// place stays whole, as its lines have an order.
+std::vector<std::string> WithoutPlainLines(const std::vector<std::string>& lines,
+                                           const std::set<std::string>& plain,
+                                           const std::set<std::string>& written);
+
+}  // namespace davinci::agent

@@ -1,0 +1,115 @@
+#include "davinci/agent/plain_forward.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace davinci::agent {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+PlainForward Plain() {
+  return {
+      "class ModelNew(Model):\n"
+      "    def forward(self, x, batch):\n"
+      "        y = batch['y']\n"
+      "        m1 = self.layers[0]\n"
+      "        t1 = m1(x)\n"
+      "        A, B = x.shape\n"
+      "        t2 = t1.reshape(A, B // 2, 2)\n"
+      "        t3 = t2.transpose(1, 2)\n"
+      "        t4 = torch.relu(t3)\n"
+      "        t5 = F.softmax(t4, dim=-1)\n"
+      "        return t5, y\n",
+      {{"A", "x.shape[0]"}, {"B", "x.shape[1]"}, {"C", "x.shape[1] // 2"}}};
+}
+
+std::string Forward(const std::string& body) {
+  return "@kernel\ndef f1(x, o, N):\n    pass\n\n\n"
+         "class ModelNew(Model):\n    def forward(self, x, batch):\n" +
+         body;
+}
+
+TEST(FilledIn, WhatIsReadIsMadeInFrontOfItsFirstUse) {
+  EXPECT_EQ(FilledIn(Plain(), Forward("        t4 = x.new_empty((A, 2, C))\n"
+                                      "        f1[cdiv(A, 8)](t3, t4, C)\n")),
+            Forward("        A = x.shape[0]\n"
+                    "        C = x.shape[1] // 2\n"
+                    "        t4 = x.new_empty((A, 2, C))\n"
+                    "        m1 = self.layers[0]\n"
+                    "        t1 = m1(x)\n"
+                    "        B = x.shape[1]\n"
+                    "        t2 = t1.reshape(A, B // 2, 2)\n"
+                    "        t3 = t2.transpose(1, 2)\n"
+                    "        t3 = t3.contiguous()\n"
+                    "        f1[cdiv(A, 8)](t3, t4, C)\n"
+                    "        t5 = F.softmax(t4, dim=-1)\n"
+                    "        y = batch['y']\n"
+                    "        return t5, y\n"));
+}
+
+TEST(FilledIn, TheReplysOwnLinesWin) {
+  const std::string whole = Forward(
+      "        t1 = torch.empty_like(x)\n"
+      "        f1(x, t1)\n"
+      "        A = 7\n"
+      "        for t3 in range(A):\n"
+      "            t5 = t3\n"
+      "        return t5, t1\n");
+  EXPECT_EQ(FilledIn(Plain(), whole), whole);
+}
+
+TEST(FilledIn, AttributesKeywordsAndTextsAreNoNames) {
+  const std::string filled =
+      FilledIn(Plain(), Forward("        return self.t1(x.t2, t3=2, u='t4')  # t5\n"));
+  EXPECT_EQ(filled, Forward("        return self.t1(x.t2, t3=2, u='t4')  # t5\n"));
+}
+
+TEST(FilledIn, LinesOfOneStatementStayTogether) {
+  const std::string filled = FilledIn(Plain(), Forward("        f1(\n"
+                                                       "            t1,\n"
+                                                       "    B)\n"
+                                                       "        return t4\n"));
+  EXPECT_THAT(filled, HasSubstr("        B = x.shape[1]\n"
+                                "        t1 = t1.contiguous()\n"
+                                "        f1(\n"));
+  EXPECT_THAT(filled, HasSubstr("        t4 = torch.relu(t3)\n        return t4\n"));
+}
+
+TEST(FilledIn, WhatFollowsTheClassStays) {
+  const std::string tail = "\n\ndef helper(t1):\n    return t1\n";
+  const std::string filled = FilledIn(Plain(), Forward("        f1(x, t1)\n") + tail);
+  EXPECT_TRUE(filled.ends_with("        return t5, y\n" + tail)) << filled;
+}
+
+TEST(FilledIn, CodeWithoutAForwardStays) {
+  EXPECT_EQ(FilledIn(Plain(), "x = 1\n"), "x = 1\n");
+  EXPECT_EQ(FilledIn(Plain(), "class ModelNew(Model):\n    def forward(self, x"),
+            "class ModelNew(Model):\n    def forward(self, x");
+  EXPECT_EQ(FilledIn({}, Forward("        f1(t1)\n")), Forward("        f1(t1)\n"));
+}
+
+TEST(WithoutPlainLines, KernelsAndTheirTensorsStay) {
+  EXPECT_THAT(
+      WithoutPlainLines({"A, B, _ = x.shape", "m1 = self.fc", "t1 = m1(x).contiguous()",
+                         "t2 = torch.empty_like(x)", "a2 = t1.view(A, -1)",
+                         "f1[A * B](t1, t2, m1.weight)", "t3 = t2.transpose(0, 1)", "return t3"},
+                        {"A", "B", "m1", "t1", "t2", "t3"}, {"t2"}),
+      ElementsAre("t2 = torch.empty_like(x)", "a2 = t1.view(A, -1)",
+                  "f1[A * B](t1, t2, m1.weight)"));
+}
+
+TEST(WithoutPlainLines, AForwardThatChangesSomethingStaysWhole) {
+  for (const char* line : {"self.count.add_(1)", "t1 = t1.mul_(2)"}) {
+    const std::vector<std::string> lines = {"A, B = x.shape", "t1 = self.fc(x)", line, "f1(t1)",
+                                            "return t1"};
+    EXPECT_EQ(WithoutPlainLines(lines, {"A", "B", "t1"}, {}), lines) << line;
+  }
+  const std::vector<std::string> lines = {"t1 = self.fc(x)", "f1(t1, self.mean)", "return t1"};
+  EXPECT_EQ(WithoutPlainLines(lines, {"t1"}, {"self.mean"}), lines);
+}
+
+}  // namespace
+}  // namespace davinci::agent
