@@ -20,7 +20,8 @@ _USUAL = {"out": None, "dtype": None, "device": None, "layout": None, "size_aver
           "requires_grad": False, "pin_memory": False, "non_blocking": False, "copy": False, "memory_format": None, "norm_type": 2.0, "ignore_index": -100, "label_smoothing": 0.0, "enable_gqa": False,
           "need_weights": None, "scale": None, "attn_mask": None, "stacklevel": 3}
 # Functions that make a tensor of numbers alone.
-_FACTORIES = frozenset(f"torch.{name}" for name in ("arange", "empty", "eye", "full", "linspace", "logspace", "ones", "tensor", "tril_indices", "triu_indices", "zeros"))
+_FACTORIES = frozenset(f"torch.{name}" for name in (
+    "arange", "empty", "eye", "full", "linspace", "logspace", "ones", "tensor", "tril_indices", "triu_indices", "zeros"))
 _DTYPE_OF_TYPE = {bool: torch.bool, int: torch.int64, float: torch.float64}  # dtype=float
 _SAME_TYPE = frozenset(f"{owner}.{name}" for owner in ("torch", "torch.Tensor", "torch.nn.functional")
                        for name in ("softmax", "log_softmax", "softmin", "sum", "mean", "cumsum", "cumprod", "prod", "zeros_like", "ones_like", "full_like"))

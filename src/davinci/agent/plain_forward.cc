@@ -191,23 +191,38 @@ class Filler {
   }
 
   std::string Run() {
-    bool returns = false;
-    for (const Statement& statement : reply_.body) {
-      Add(statement, true);
-      returns = returns || statement.returns;
-    }
-    if (!returns)
+    const bool whole = std::ranges::any_of(reply_.body, &Statement::returns);
+    std::set<std::string> arguments;  // of launches
+    for (const Statement& statement : reply_.body)
+      if (IsLaunch(statement)) arguments.merge(ArgumentsOf(statement.text));
+    for (const Statement& statement : reply_.body)
+      if (whole || !IsOfTheModule(statement, arguments)) Add(statement, true);
+    if (!whole)
       for (const Statement& statement : base_.body)
         if (statement.returns) Add(statement, false);
     return text_;
   }
 
  private:
+  bool IsLaunch(const Statement& statement) const {
+    return statement.makes.empty() && !statement.reads.empty() &&
+           kernels_.contains(statement.reads[0]);
+  }
+
+  // It makes what the plain forward makes, and is no memory that a kernel gets.
+  bool IsOfTheModule(const Statement& statement, const std::set<std::string>& arguments) const {
+    if (statement.makes.empty() || AssignmentOf(statement.text) == std::string::npos) return false;
+    const bool memory = statement.text.find("empty") != std::string::npos;
+    return std::ranges::all_of(statement.makes, [&](const std::string& name) {
+      return name == "_" || names_.contains(name) ||
+             (makers_.contains(name) && !(memory && arguments.contains(name)));
+    });
+  }
+
   // In front of it what it reads.
   void Add(const Statement& statement, bool of_reply) {
     for (const std::string& name : statement.reads) Make(name);
-    if (of_reply && !statement.reads.empty() && kernels_.contains(statement.reads[0]) &&
-        statement.makes.empty())
+    if (of_reply && IsLaunch(statement))
       for (const std::string& name : ArgumentsOf(statement.text))
         if (filled_.erase(name) > 0) Line(fmt::format("{0} = {0}.contiguous()", name));
     Line(statement.text);

@@ -6,7 +6,8 @@
 //   f1[cdiv(A * B, 64)](x, self.fc.weight, t1, A * B, C)
 //
 // and each name of the steps that it reads and does not make is made in front of its first use, by
-// the module's own calls. A forward without a return gets the module's. Pure.
+// the module's own calls. A forward without a return gets the module's, and the module's lines in
+// the place of its own ones for the same names, but for memory that a kernel gets. Pure.
 #pragma once
 
 #include <set>

@@ -61,6 +61,24 @@ TEST(FilledIn, TheReplysOwnLinesWin) {
   EXPECT_EQ(FilledIn(Plain(), whole), whole);
 }
 
+TEST(FilledIn, WithoutAReturnTheModulesLinesWin) {
+  EXPECT_EQ(FilledIn(Plain(), Forward("        A = x.shape\n"
+                                      "        t1 = torch.expand(x)\n"
+                                      "        t2 = x.new_empty((A, A))\n"
+                                      "        a2 = x.new_empty((A, 2))\n"
+                                      "        t5 = x.new_empty((A, 2))\n"
+                                      "        f1(t1, t5, A)\n")),
+            Forward("        A = x.shape[0]\n"
+                    "        a2 = x.new_empty((A, 2))\n"
+                    "        t5 = x.new_empty((A, 2))\n"
+                    "        m1 = self.layers[0]\n"
+                    "        t1 = m1(x)\n"
+                    "        t1 = t1.contiguous()\n"
+                    "        f1(t1, t5, A)\n"
+                    "        y = batch['y']\n"
+                    "        return t5, y\n"));
+}
+
 TEST(FilledIn, AttributesKeywordsAndTextsAreNoNames) {
   const std::string filled =
       FilledIn(Plain(), Forward("        return self.t1(x.t2, t3=2, u='t4')  # t5\n"));

@@ -186,7 +186,9 @@ class Fuser {
       if (cyclic) continue;
       // Other regions among the operands join, where they can.
       for (const int other : candidates)
-        if (other != candidate && Allowed(other, id) && MayMerge(candidate, other))
+        if (other != candidate && Allowed(other, id) &&
+            (rules_.Contains(Rule::kFuseReductions) || !R(candidate).HasReduction() ||
+             !R(other).HasReduction()))
           TryMerge(candidate, other, id);
       const Region saved = R(candidate);
       if (Add(candidate, id)) return;
@@ -219,10 +221,6 @@ class Fuser {
       return rules_.Contains(Rule::kFuseReductions);
     if (region.HasReduction() || reduces) return rules_.Contains(Rule::kFuseAroundReduction);
     return rules_.Contains(Rule::kFusePointwise);
-  }
-
-  bool MayMerge(int a, int b) {
-    return rules_.Contains(Rule::kFuseReductions) || !R(a).HasReduction() || !R(b).HasReduction();
   }
 
   bool OperatorReduces(Id id) const {
