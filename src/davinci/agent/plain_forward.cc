@@ -80,12 +80,13 @@ struct Statement {
 
 void Describe(Statement* statement) {
   const std::string_view text = statement->text;
-  statement->returns = text.starts_with("return") && (text.size() == 6 || !IsNamePart(text[6]));
   size_t begin = 0;
   while (begin < text.size()) {  // each line: a block may bind names within it
     const size_t end = std::min(text.find('\n', begin), text.size());
     std::string_view line = text.substr(begin, end - begin);
     line.remove_prefix(IndentOf(line));
+    statement->returns = statement->returns ||
+                         (line.starts_with("return") && (line.size() == 6 || !IsNamePart(line[6])));
     const bool loop = line.starts_with("for ");
     const size_t at = loop ? line.find(" in ") : AssignmentOf(line);
     if (at != std::string_view::npos)
@@ -108,7 +109,8 @@ void Describe(Statement* statement) {
   });
 }
 
-// The text around the body of the first forward(), and its statements.
+// The text around the body of the last forward(), which is that of the class that is asked for, and
+// its statements.
 struct Forward {
   std::string head, tail;  // `head` ends with the line of the def
   std::string indent;
@@ -128,7 +130,7 @@ std::vector<std::string_view> LinesOf(std::string_view text) {
 
 std::optional<Forward> ForwardOf(const std::string& code) {
   constexpr std::string_view kDef = "    def forward(";
-  const size_t def = code.starts_with(kDef) ? 0 : code.find("\n" + std::string(kDef));
+  const size_t def = code.starts_with(kDef) ? 0 : code.rfind("\n" + std::string(kDef));
   if (def == std::string::npos) return std::nullopt;
   Forward forward;
   size_t at = code.find('(', def), depth_end = at;

@@ -85,6 +85,20 @@ TEST(FilledIn, AttributesKeywordsAndTextsAreNoNames) {
   EXPECT_EQ(filled, Forward("        return self.t1(x.t2, t3=2, u='t4')  # t5\n"));
 }
 
+TEST(FilledIn, AReturnWithinABlockIsTheReplysOwn) {
+  const std::string whole = Forward("        if x.is_cuda:\n            return t1\n");
+  EXPECT_EQ(FilledIn(Plain(), whole), Forward("        m1 = self.layers[0]\n        t1 = m1(x)\n"
+                                              "        if x.is_cuda:\n            return t1\n"));
+}
+
+TEST(FilledIn, TheLastForwardIsTheCandidates) {
+  const std::string helper =
+      "class Part(nn.Module):\n    def forward(self, t1):\n        return t1\n\n\n";
+  const std::string filled = FilledIn(Plain(), helper + Forward("        f1(x, t1)\n"));
+  EXPECT_TRUE(filled.starts_with(helper)) << filled;
+  EXPECT_TRUE(filled.ends_with("        return t5, y\n")) << filled;
+}
+
 TEST(FilledIn, LinesOfOneStatementStayTogether) {
   const std::string filled = FilledIn(Plain(), Forward("        f1(\n"
                                                        "            t1,\n"
