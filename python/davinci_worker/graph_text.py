@@ -114,7 +114,7 @@ class CallText:
         if kwargs.get("dtype") is not None and args and isinstance(args[0], torch.Tensor) and args[0].dtype is kwargs["dtype"] and name in _SAME_TYPE:
             kwargs.pop("dtype")
         if name in _FACTORIES and "device" not in kwargs and "cpu" in self._devices.values():
-            # What moves it to the module's device (type_as, to) changes nothing on the CPU and is no call of the graph.
+            # A call that moves it to the module's device (type_as, to) changes nothing on the CPU: the graph has none.
             kwargs["device"] = torch.device("cpu")
         name = name.replace("torch.functional.", "torch.", 1)
         short = name.rpartition(".")[2]

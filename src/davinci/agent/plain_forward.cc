@@ -52,7 +52,7 @@ int ForNames(std::string_view text, const See& see) {
   return depth;
 }
 
-// Where the "=" of an assignment stands; npos: the statement is none.
+// The function finds the "=" of an assignment; npos means that the statement is none.
 size_t AssignmentOf(std::string_view text) {
   int depth = 0;
   for (size_t i = 0; i < text.size(); ++i) {

@@ -1,4 +1,4 @@
-// What a delta reply leaves out where prompts show steps (TaskBrief::steps): calls that stay
+// A delta reply leaves lines out where prompts show steps (TaskBrief::steps): calls that stay
 // PyTorch's, sizes, short names of modules, the return. A reply's forward says what its kernels
 // compute,
 //
@@ -20,7 +20,7 @@ namespace davinci::agent {
 // A task's forward() with every call left to PyTorch, in the names of its steps.
 struct PlainForward {
   std::string code;  // a delta reply without kernels; "": not known
-  // What sizes' letters and modules' short names are, in what forward gets and the module has:
+  // Letters of sizes and short names of modules stand for these texts:
   // {"B", "x.shape[1]"}, {"m1", "self.layers[0]"}.
   std::vector<std::pair<std::string, std::string>> names;
 };

@@ -46,14 +46,15 @@ bool IsWritten(const std::string& body, const std::string& parameter) {
   return false;
 }
 
-// The kernel that is defined at `at`; returns where its body begins.
-size_t ReadTensors(const KernelText& text, size_t at, KernelNote* note) {
-  const std::string& source = text.source;
+// Adds the tensors that `calls` give the kernel that is defined at `at`; returns where its body
+// begins.
+size_t ReadTensors(const std::string& source, const std::vector<std::string>& calls, size_t at,
+                   KernelNote* note) {
   const size_t name = at + kKernelBegin.size(), open = source.find('(', name),
                close = source.find("):\n", open);
   const std::string body = source.substr(close, source.find(kKernelBegin, close) - close);
   const auto declared = Between(source, open, close),
-             given = Arguments(text.call, source.substr(name, open - name));
+             given = Arguments(calls, source.substr(name, open - name));
   for (size_t i = 0; i < declared.size() && i < given.size(); ++i) {
     if (!IsTensor(declared[i])) continue;
     (IsWritten(body, declared[i]) ? note->writes : note->reads).push_back(given[i]);
@@ -87,7 +88,7 @@ void AddKernelNotes(const std::set<int>& nodes, Draft* draft, KernelText* text) 
         steps.push_back(step.name + " " + step.operation);
   for (size_t at = 0; (at = text->source.find(kKernelBegin, at)) != std::string::npos;) {
     KernelNote note{synth::Join(steps, ", "), {}, {}};
-    const size_t end = ReadTensors(*text, at, &note);
+    const size_t end = ReadTensors(text->source, text->call, at, &note);
     const std::string place = NotePlace(draft->notes.size());
     draft->notes.push_back(std::move(note));
     text->source.insert(at, place);
@@ -114,20 +115,10 @@ std::string WithKernelNotes(std::string kernels, const std::vector<KernelNote>& 
 
 std::set<std::string> WrittenTensors(const std::string& kernels,
                                      const std::vector<std::string>& lines) {
-  std::set<std::string> written;
-  for (size_t at = 0; (at = kernels.find(kKernelBegin, at)) != std::string::npos;) {
-    const size_t name = at + kKernelBegin.size(), open = kernels.find('(', name),
-                 close = kernels.find("):\n", open);
-    at = close;
-    const std::string body = kernels.substr(close, kernels.find(kKernelBegin, close) - close);
-    const auto declared = Between(kernels, open, close);
-    for (const std::string& line : lines) {
-      const auto given = Arguments({line}, kernels.substr(name, open - name));
-      for (size_t i = 0; i < declared.size() && i < given.size(); ++i)
-        if (IsTensor(declared[i]) && IsWritten(body, declared[i])) written.insert(given[i]);
-    }
-  }
-  return written;
+  KernelNote note;
+  for (size_t at = 0; (at = kernels.find(kKernelBegin, at)) != std::string::npos; ++at)
+    for (const std::string& line : lines) ReadTensors(kernels, {line}, at, &note);
+  return {note.writes.begin(), note.writes.end()};
 }
 
 HostNames NamesOfSteps(const Draft& draft, const std::vector<std::string>& lines) {

@@ -18,8 +18,8 @@ struct Step {
   bool tuple = false;     // several tensors, which further steps take apart
 };
 
-// Where a size with a letter stands: an axis of a tensor of the graph. A size's number in the
-// graph's table is no place: the answer's graph can be one whose sizes are numbers.
+// A size with a letter stands at an axis of a tensor of the graph. Its number in the graph's table
+// would not do: the answer's graph can be one whose sizes are numbers.
 struct LetterPlace {
   std::string letter;
   synth::ValueId value = 0;
