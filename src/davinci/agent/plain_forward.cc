@@ -182,6 +182,60 @@ std::set<std::string> FunctionsOf(const std::string& code) {
   return names;
 }
 
+// A statement at the top of the code, between `begin` and `end`.
+struct TopStatement {
+  size_t begin = 0, end = 0;
+  Statement statement;
+};
+
+std::vector<TopStatement> TopStatements(const std::string& code) {
+  constexpr std::string_view kOthers[] = {"@",   "#",      "def ", "class ", "import ", "from ",
+                                          "if ", "while ", "for ", "with ",  "try:",    "\"\"\""};
+  std::vector<TopStatement> statements;
+  size_t begin = 0, at = 0;
+  int open = 0;
+  std::string text;
+  for (const std::string_view line : LinesOf(code)) {
+    const bool first = text.empty();
+    const bool other =
+        std::ranges::any_of(kOthers, [&](std::string_view word) { return line.starts_with(word); });
+    if (first) begin = at;
+    at = std::min(at + line.size() + 1, code.size());
+    if (first && (IndentOf(line) != 0 || line.empty() || other)) continue;
+    text += (first ? "" : "\n") + std::string(line);
+    open = std::max(ForNames(text, [](std::string_view, int, size_t, size_t) {}), 0);
+    if (open > 0) continue;
+    statements.push_back({begin, at, {text, {}, {}}});
+    Describe(&statements.back().statement);
+    text.clear();
+  }
+  return statements;
+}
+
+bool IsLaunchOf(const Statement& statement, const std::set<std::string>& kernels) {
+  return statement.makes.empty() && !statement.reads.empty() &&
+         kernels.contains(statement.reads[0]);
+}
+
+// Launches behind kernels, and what they need, become the first lines of forward. Constants stay
+// where kernels see them.
+void TakeLaunches(const std::set<std::string>& kernels, Forward* forward) {
+  const std::vector<TopStatement> top = TopStatements(forward->head);
+  const auto launches = [&](const TopStatement& one) { return IsLaunchOf(one.statement, kernels); };
+  if (std::ranges::none_of(top, launches)) return;
+  std::vector<Statement> taken;
+  for (size_t i = top.size(); i-- > 0;) {
+    if (top[i].statement.reads.empty()) continue;
+    taken.push_back(top[i].statement);
+    forward->head.erase(top[i].begin, top[i].end - top[i].begin);
+  }
+  std::ranges::reverse(taken);
+  std::erase_if(forward->body, [](const Statement& statement) {
+    return statement.text == "..." || statement.text == "pass";
+  });
+  forward->body.insert(forward->body.begin(), taken.begin(), taken.end());
+}
+
 class Filler {
  public:
   Filler(const PlainForward& plain, const Forward& base, const Forward& reply,
@@ -206,10 +260,7 @@ class Filler {
   }
 
  private:
-  bool IsLaunch(const Statement& statement) const {
-    return statement.makes.empty() && !statement.reads.empty() &&
-           kernels_.contains(statement.reads[0]);
-  }
+  bool IsLaunch(const Statement& statement) const { return IsLaunchOf(statement, kernels_); }
 
   // It makes what the plain forward makes, and is no memory that a kernel gets.
   bool IsOfTheModule(const Statement& statement, const std::set<std::string>& arguments) const {
@@ -287,9 +338,12 @@ class Filler {
 }  // namespace
 
 std::string FilledIn(const PlainForward& plain, const std::string& code) {
-  const auto base = ForwardOf(plain.code), reply = ForwardOf(code);
+  const auto base = ForwardOf(plain.code);
+  auto reply = ForwardOf(code);
   if (!base || !reply) return code;
-  return reply->head + Filler(plain, *base, *reply, FunctionsOf(code)).Run() + reply->tail;
+  const std::set<std::string> kernels = FunctionsOf(code);
+  TakeLaunches(kernels, &*reply);
+  return reply->head + Filler(plain, *base, *reply, kernels).Run() + reply->tail;
 }
 
 std::vector<std::string> WithoutPlainLines(const std::vector<std::string>& lines,
@@ -312,6 +366,17 @@ std::vector<std::string> WithoutPlainLines(const std::vector<std::string>& lines
   }
   for (const std::string& name : written)
     if (name.find('.') != std::string::npos) return lines;
+  // What none of these lines reads was for the others.
+  std::set<std::string> read;
+  for (size_t i = kept.size(); i-- > 0;) {
+    Statement statement{kept[i], {}, {}};
+    Describe(&statement);
+    const auto is_read = [&](const std::string& name) { return read.contains(name); };
+    if (!statement.makes.empty() && std::ranges::none_of(statement.makes, is_read))
+      kept.erase(kept.begin() + static_cast<std::ptrdiff_t>(i));
+    else
+      read.insert(statement.reads.begin(), statement.reads.end());
+  }
   return kept;
 }
 

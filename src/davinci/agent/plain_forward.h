@@ -1,13 +1,22 @@
 // A delta reply leaves lines out where prompts show steps (TaskBrief::steps): calls that stay
-// PyTorch's, sizes, short names of modules, the return. A reply's forward says what its kernels
-// compute,
+// PyTorch's, sizes, short names of modules, the return. Behind each kernel a reply says what it
+// computes,
+//
+//   @kernel
+//   def f1(x, y, o, N, C):
+//       ...
 //
 //   t1 = torch.empty_like(x)
 //   f1[cdiv(A * B, 64)](x, self.fc.weight, t1, A * B, C)
 //
-// and each name of the steps that it reads and does not make is made in front of its first use, by
-// the module's own calls. A forward without a return gets the module's, and the module's lines in
-// the place of its own ones for the same names, but for memory that a kernel gets. Pure.
+//   class ModelNew(Model):
+//       def forward(self, x):
+//           ...
+//
+// and these lines become forward's, as if they stood in it. Each name of the steps that it reads
+// and does not make is made in front of its first use, by the module's own calls. A forward without
+// a return gets the module's, and the module's lines in the place of its own ones for the same
+// names, but for memory that a kernel gets. Pure.
 #pragma once
 
 #include <set>

@@ -50,6 +50,25 @@ TEST(FilledIn, WhatIsReadIsMadeInFrontOfItsFirstUse) {
                     "        return t5, y\n"));
 }
 
+TEST(FilledIn, LinesBehindKernelsAreForwards) {
+  const std::string kernels = "@kernel\ndef f1(x, o, N):\n    pass\n";
+  const std::string rest = "\n\nBLOCK = 64\n\n\n";
+  const std::string head =
+      "class ModelNew(Model):\n    @replay\n    def forward(self, x, batch):\n";
+  EXPECT_EQ(FilledIn(Plain(),
+                     kernels + "\nt4 = x.new_empty((A, 2, C))\nf1[(\n    cdiv(A, 8),)](x, t4)\n" +
+                         rest + head + "        ...\n"),
+            kernels + "\n" + rest + head +
+                "        A = x.shape[0]\n"
+                "        C = x.shape[1] // 2\n"
+                "        t4 = x.new_empty((A, 2, C))\n"
+                "        f1[(\n"
+                "            cdiv(A, 8),)](x, t4)\n"
+                "        t5 = F.softmax(t4, dim=-1)\n"
+                "        y = batch['y']\n"
+                "        return t5, y\n");
+}
+
 TEST(FilledIn, TheReplysOwnLinesWin) {
   const std::string whole = Forward(
       "        t1 = torch.empty_like(x)\n"
@@ -124,13 +143,13 @@ TEST(FilledIn, CodeWithoutAForwardStays) {
 }
 
 TEST(WithoutPlainLines, KernelsAndTheirTensorsStay) {
-  EXPECT_THAT(
-      WithoutPlainLines({"A, B, _ = x.shape", "m1 = self.fc", "t1 = m1(x).contiguous()",
-                         "t2 = torch.empty_like(x)", "a2 = t1.view(A, -1)",
-                         "f1[A * B](t1, t2, m1.weight)", "t3 = t2.transpose(0, 1)", "return t3"},
-                        {"A", "B", "m1", "t1", "t2", "t3"}, {"t2"}),
-      ElementsAre("t2 = torch.empty_like(x)", "a2 = t1.view(A, -1)",
-                  "f1[A * B](t1, t2, m1.weight)"));
+  EXPECT_THAT(WithoutPlainLines({"A, B, _ = x.shape", "m1 = self.fc", "t1 = m1(x).contiguous()",
+                                 "t2 = torch.empty_like(x)", "a2 = t1.view(A, -1)",
+                                 "f1[A * B](t1, a2, t2, m1.weight)", "b2 = a2 + 1",
+                                 "t3 = t2.transpose(0, 1)", "return t3"},
+                                {"A", "B", "m1", "t1", "t2", "t3"}, {"t2"}),
+              ElementsAre("t2 = torch.empty_like(x)", "a2 = t1.view(A, -1)",
+                          "f1[A * B](t1, a2, t2, m1.weight)"));
 }
 
 TEST(WithoutPlainLines, AForwardThatChangesSomethingStaysWhole) {

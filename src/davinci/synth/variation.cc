@@ -41,23 +41,22 @@ std::string WithArgument(const std::string& steps, const std::string& name,
   });
 }
 
-// Kernels whose comments "# t2 linear: x, self.fc.weight -> t2" have another name of an argument
-// among their tensors.
-std::string WithNotedArgument(std::string kernels, const std::string& name,
+// Kernels beside steps with another name of an argument: in the tensors of their comments,
+// "# t2 linear: x, self.fc.weight -> t2", and in the lines behind them that launch them.
+std::string WithNotedArgument(const std::string& kernels, const std::string& name,
                               const std::string& fresh) {
-  constexpr std::string_view kNote = "# t";
-  for (size_t at = 0; at != std::string::npos && at < kernels.size();) {
-    const size_t end = std::min(kernels.find('\n', at), kernels.size());
-    size_t next = end + 1;
-    if (kernels.compare(at, kNote.size(), kNote) == 0)
-      if (const size_t tensors = kernels.find(": ", at); tensors < end) {
-        const std::string noted = WithWord(kernels.substr(tensors, end - tensors), name, fresh);
-        kernels.replace(tensors, end - tensors, noted);
-        next = tensors + noted.size() + 1;
-      }
-    at = next;
+  std::string result;
+  for (const std::string_view line : Split(kernels, '\n')) {
+    const bool launches = !line.empty() && IsWordChar(line[0]) && !line.starts_with("def ");
+    const size_t renamed = launches                  ? 0
+                           : line.starts_with("# t") ? line.find(": ")
+                                                     : std::string_view::npos;
+    const size_t begin = std::min(renamed, line.size());
+    result += line.substr(0, begin);
+    result += WithWord(std::string(line.substr(begin)), name, fresh) + "\n";
   }
-  return kernels;
+  result.pop_back();
+  return result;
 }
 
 // Components of the paths that begin with self, or with a name that the answer gives such a path.
@@ -280,7 +279,7 @@ class Variation {
           HasWord(pair_.answer, fresh) || HasWord(forward, fresh) || HasWord(pair_.steps, fresh))
         continue;
       pair_.steps = WithArgument(pair_.steps, name, fresh);
-      kernels = WithNotedArgument(std::move(kernels), name, fresh);
+      if (!pair_.steps.empty()) kernels = WithNotedArgument(kernels, name, fresh);
       forward = WithWord(forward, name, fresh);
       body = WithWord(body, name, fresh);
     }

@@ -178,9 +178,10 @@ TEST(Teacher, AnswersHaveTheNamesOfTheSteps) {
                                             {ReplyForm::kDelta, &steps});
       if (!best.ok() || best->own_kernels == 0) continue;
       const std::set<std::string> known = Defined(steps.text);
-      const size_t forward = best->source.find("def forward(");
-      for (const std::string& name : Defined(best->source.substr(forward)))
-        if (name[0] == 't' || name[0] == 'm') {
+      // Values of kernels as well as tensors.
+      for (const std::string& name : Defined(best->source))
+        if (name.find_first_not_of("tm") == 1 &&
+            name.find_first_not_of("0123456789", 1) == std::string::npos) {
           EXPECT_TRUE(known.contains(name)) << name << "\n" << steps.text << best->source;
           results += name[0] == 't';
         }
@@ -201,7 +202,7 @@ TEST(Teacher, AnswersHaveTheNamesOfTheSteps) {
       });
       short_ones += best->source.find("        return ") == std::string::npos;
       // A note stands in front of each kernel.
-      const std::string kernels = "\n" + best->source.substr(0, forward);
+      const std::string kernels = "\n" + best->source.substr(0, best->source.find("def forward("));
       EXPECT_EQ(synth::CountOf(kernels, "\n@kernel\n"), synth::CountOf(kernels, " -> "))
           << best->source;
       EXPECT_EQ(kernels.find("# @"), std::string::npos) << best->source;

@@ -43,6 +43,22 @@ std::vector<std::string> CandidateText::BesideSteps(std::vector<std::string> lin
   return agent::WithoutPlainLines(lines, plain, WrittenTensors(d_.file->kernels, lines));
 }
 
+// The class behind the kernels, of whose forward `lines` are the body. Beside steps they stand
+// behind the kernels that they launch.
+std::string CandidateText::Assembled(const std::string& kernels, const std::string& head,
+                                     const std::vector<std::string>& lines) const {
+  const bool whole = d_.steps == nullptr || d_.notes.empty() ||
+                     std::ranges::any_of(lines, [](const std::string& line) {
+                       return line.starts_with("return") || line.starts_with(' ');
+                     });
+  std::string text = whole ? kernels : WithLaunches(kernels, lines);
+  if (!text.empty()) text += "\n\n";
+  text += head;
+  if (!whole) return text + "        ...\n";
+  for (const std::string& line : lines) text += "        " + line + "\n";
+  return text;
+}
+
 // The reply for a user's module is written for what the task draws: other arguments are not looked
 // at, and what is contiguous is not made so.
 std::string CandidateText::ImportedDelta() const {
@@ -58,8 +74,7 @@ std::string CandidateText::ImportedDelta() const {
   for (const Id output : d_.program.outputs) names.push_back(d_.Name(output));
   lines.push_back("return " + Filled(from.result, names));
   const HostNames step_names = NamesOfSteps(d_, lines);
-  std::string text = WithKernelNotes(d_.file->kernels, d_.notes, step_names);
-  if (!text.empty()) text += "\n\n";
+  std::string head;
   // Functions that these texts call; those of the guard are left out with it.
   constexpr std::string_view kDef = "def ";
   for (size_t at = from.helpers.find(kDef); at != std::string::npos;
@@ -69,12 +84,12 @@ std::string CandidateText::ImportedDelta() const {
     if (!synth::HasWord(from.first_lines + "\n" + from.result + "\n" + synth::Join(lines, "\n"),
                         name))
       continue;
-    text += from.helpers + "\n\n";
+    head += from.helpers + "\n\n";
     break;
   }
   // Rollouts ask for a class in the place of a function, too.
   const bool is_function = from.base.empty();
-  text +=
+  head +=
       fmt::format("class {}({}):\n{}    def forward(self{}{}):\n",
                   is_function ? "ModelNew" : from.defined, is_function ? "nn.Module" : from.base,
                   d_.candidate.rules.Contains(Rule::kReplayGraph) ? "    @replay\n" : "",
@@ -84,9 +99,8 @@ std::string CandidateText::ImportedDelta() const {
     if (!line.empty()) body.emplace_back(line);
   for (std::string& line : DeltaLines(std::move(lines), step_names))
     body.push_back(std::move(line));
-  for (const std::string& line : BesideSteps(std::move(body), step_names))
-    text += "        " + line + "\n";
-  return text;
+  return Assembled(WithKernelNotes(d_.file->kernels, d_.notes, step_names), head,
+                   BesideSteps(std::move(body), step_names));
 }
 
 // The kernels, and a class that differs from the task's own in its forward alone.
@@ -95,14 +109,12 @@ std::string CandidateText::Delta() const {
   std::vector<std::string> lines = d_.forward;
   lines.push_back("return " + ResultText());
   const HostNames step_names = NamesOfSteps(d_, lines);
-  std::string text = WithKernelNotes(d_.file->kernels, d_.notes, step_names);
-  if (!text.empty()) text += "\n\n";
-  text += fmt::format("class {0}New({0}):\n", d_.task.entry);
-  if (d_.candidate.rules.Contains(Rule::kReplayGraph)) text += "    @replay\n";
-  text += fmt::format("    def forward(self, {}):\n", synth::Join(d_.task.parts.inputs, ", "));
-  for (const std::string& line : BesideSteps(DeltaLines(std::move(lines), step_names), step_names))
-    text += "        " + line + "\n";
-  return text;
+  const std::string head =
+      fmt::format("class {0}New({0}):\n{1}    def forward(self, {2}):\n", d_.task.entry,
+                  d_.candidate.rules.Contains(Rule::kReplayGraph) ? "    @replay\n" : "",
+                  synth::Join(d_.task.parts.inputs, ", "));
+  return Assembled(WithKernelNotes(d_.file->kernels, d_.notes, step_names), head,
+                   BesideSteps(DeltaLines(std::move(lines), step_names), step_names));
 }
 
 }  // namespace davinci::teacher

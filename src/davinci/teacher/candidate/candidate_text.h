@@ -30,6 +30,8 @@ class CandidateText {
   std::vector<std::string> DeltaLines(std::vector<std::string> lines, const HostNames& names) const;
   std::vector<std::string> BesideSteps(std::vector<std::string> lines,
                                        const HostNames& names) const;
+  std::string Assembled(const std::string& kernels, const std::string& head,
+                        const std::vector<std::string>& lines) const;
   std::string ResultText() const;
   // The lines of forward(), in C++ with deletions of what is no longer read.
   std::vector<std::string> LinesOfForward() const;

@@ -134,7 +134,7 @@ Result<Candidate> CandidateWriter::Compose() {
       std::erase_if(form.inputs,
                     [&](const KernelTensor& tensor) { return tensor.value == product->value; });
     if (d_.brief) NameShortly(&d_.program, &form, product.has_value());
-    const EmitOptions options{d_.rules, d_.brief, launch};
+    const EmitOptions options{d_.rules, d_.brief, launch, NamesInKernels(d_)};
     const KernelText text =
         d_.language == Language::kTriton
             ? EmitTriton(&d_.program, region, form, options, product ? &*product : nullptr)

@@ -39,6 +39,12 @@ bool IsTensor(const std::string& parameter) {
          (parameter[0] != 's' || parameter.size() == 1);
 }
 
+// "t2", "self.fc.weight"; sizes and strides are none.
+bool IsNameOrPath(const std::string& text) {
+  return text.find(".shape") == std::string::npos &&
+         std::ranges::all_of(text, [](char c) { return synth::IsWordChar(c) || c == '.'; });
+}
+
 bool IsWritten(const std::string& body, const std::string& parameter) {
   for (const std::string_view store : {" st(", "tl.store(", "tl.atomic_add(", "tl.atomic_max("})
     for (const char end : {' ', ','})
@@ -56,7 +62,7 @@ size_t ReadTensors(const std::string& source, const std::vector<std::string>& ca
   const auto declared = Between(source, open, close),
              given = Arguments(calls, source.substr(name, open - name));
   for (size_t i = 0; i < declared.size() && i < given.size(); ++i) {
-    if (!IsTensor(declared[i])) continue;
+    if (!IsTensor(declared[i]) || !IsNameOrPath(given[i])) continue;
     (IsWritten(body, declared[i]) ? note->writes : note->reads).push_back(given[i]);
   }
   return close;
@@ -79,6 +85,16 @@ std::string StepName(const Draft& draft, Id id) {
 }
 
 }  // namespace
+
+std::map<Id, std::string> NamesInKernels(const Draft& draft) {
+  std::map<Id, std::string> names;
+  if (draft.steps == nullptr) return names;
+  for (const auto& [id, value] : draft.program.results)
+    if (std::string name = StepName(draft, id);
+        !name.empty() && draft.program[id].kind != TensorValue::Kind::kLeaf)
+      names[id] = std::move(name);
+  return names;
+}
 
 void AddKernelNotes(const std::set<int>& nodes, Draft* draft, KernelText* text) {
   std::vector<std::string> steps;
@@ -111,6 +127,33 @@ std::string WithKernelNotes(std::string kernels, const std::vector<KernelNote>& 
                               fmt::format("# {}: {} -> {}\n", notes[i].steps, named(notes[i].reads),
                                           named(notes[i].writes)));
   return kernels;
+}
+
+std::string WithLaunches(const std::string& kernels, const std::vector<std::string>& lines) {
+  constexpr std::string_view kBetween = "\n\n\n", kDef = "\ndef ";
+  std::vector<std::string> parts, names;
+  for (size_t begin = 0; begin < kernels.size();) {
+    const size_t end = std::min(kernels.find(kBetween, begin), kernels.size() - 1);
+    parts.push_back(kernels.substr(begin, end - begin));
+    const size_t name = parts.back().find(kDef) + kDef.size();
+    names.push_back(parts.back().substr(name, parts.back().find('(', name) - name));
+    begin = end + kBetween.size();
+  }
+  std::string text, pending;
+  size_t written = 0;  // of the parts
+  for (const std::string& line : lines) {
+    pending += line + "\n";
+    const std::string called = line.substr(0, line.find_first_of("(["));
+    const auto found = std::ranges::find(names, called);
+    if (found == names.end()) continue;
+    for (const auto at = static_cast<size_t>(found - names.begin()); written <= at; ++written)
+      text += (text.empty() ? "" : "\n\n") + parts[written] + "\n";
+    text += "\n" + pending;
+    pending.clear();
+  }
+  for (; written < parts.size(); ++written)
+    text += (text.empty() ? "" : "\n\n") + parts[written] + "\n";
+  return text + (pending.empty() ? "" : "\n" + pending);
 }
 
 std::set<std::string> WrittenTensors(const std::string& kernels,

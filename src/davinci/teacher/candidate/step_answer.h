@@ -5,6 +5,7 @@
 // Internal.
 #pragma once
 
+#include <map>
 #include <set>
 #include <string>
 #include <vector>
@@ -14,12 +15,16 @@
 
 namespace davinci::teacher {
 
+// The steps' names of values, as kernels have them; empty where the draft has no steps.
+std::map<Id, std::string> NamesInKernels(const Draft& draft);
 // A note for each kernel of the text, which takes the steps of `nodes`: its place is in the text
 // now, what it says in the draft.
 void AddKernelNotes(const std::set<int>& nodes, Draft* draft, KernelText* text);
 // The kernels of the file with the notes at their places.
 std::string WithKernelNotes(std::string kernels, const std::vector<KernelNote>& notes,
                             const HostNames& names);
+// The kernels, and behind each the lines up to its launch; the further lines behind the last one.
+std::string WithLaunches(const std::string& kernels, const std::vector<std::string>& lines);
 // The arguments that kernels write, of all lines that launch them.
 std::set<std::string> WrittenTensors(const std::string& kernels,
                                      const std::vector<std::string>& lines);

@@ -1,6 +1,7 @@
 // One region as the text of a kernel, and of its call, in one language.
 #pragma once
 
+#include <map>
 #include <set>
 #include <string>
 #include <vector>
@@ -19,6 +20,7 @@ struct EmitOptions {
   // prelude's.
   bool brief = false;
   LaunchSettings launch = {};
+  std::map<Id, std::string> names = {};  // of values in the text, where a step makes them: "t7"
 };
 
 struct KernelText {

@@ -19,6 +19,7 @@ class RegionWriter : protected RegionReader {
         rules_(options.rules),
         brief_(options.brief),
         launch_(options.launch),
+        names_(options.names),
         indent_(indent) {}
 
   void Line(const std::string& line) { body_ += std::string(indent_, ' ') + line + "\n"; }
@@ -57,6 +58,7 @@ class RegionWriter : protected RegionReader {
   const RuleSet rules_;
   const bool brief_;
   const LaunchSettings launch_;
+  const std::map<Id, std::string> names_;  // of the values of steps
   KernelText text_;
   std::string body_;
   size_t indent_;

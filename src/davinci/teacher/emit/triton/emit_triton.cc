@@ -51,7 +51,7 @@ class TritonPointwise : private TritonWriter {
       parameters.push_back(number);
       arguments.push_back(form_.outputs[0].host + ".numel()");
     }
-    for (const KernelTensor& tensor : form_.outputs) Store(tensor);
+    StoreAll();
     parameters.push_back("BLOCK: tl.constexpr");
     const auto block = static_cast<int64_t>(1024 * launch_.block);
     Add(form_.name, parameters, arguments,
@@ -108,8 +108,10 @@ class TritonProduct : private TritonWriter {
     Decompose(form_.kept, "row");
     Decompose(form_.reduced, "col");
     known_[product_.value] = "total";
+    if (names_.contains(product_.value) && !region_.members.empty())
+      Assign(product_.value, "total");
     ReduceInRegisters();
-    for (const KernelTensor& tensor : form_.outputs) Store(tensor);
+    StoreAll();
     if (product_.mirrored)
       for (const KernelTensor& tensor : form_.outputs)
         StoreAt(fmt::format("{}_ptr + col * {} + row", tensor.name, Multiplied(form_.reduced)),

@@ -88,7 +88,7 @@ KernelText TritonRows::Write() {
     Columns("col", cols_text, brief_ ? "cols(BLOCK)" : "tl.arange(0, BLOCK)[None, :]");
     Decompose(form_.reduced, "col");
     ReduceInRegisters();
-    for (const KernelTensor& tensor : form_.outputs) Store(tensor);
+    StoreAll();
     block = NextPowerOfTwo(HostSize(form_.reduced));
     const double tile = tile_rows * std::exp2(std::ceil(std::log2(std::max(cols, 2.0))));
     if (tile > 4096) warps_ = tile > 8192 ? 16 : 8;

@@ -100,8 +100,8 @@ std::string TritonWriter::Text(Id id) {
     text_.helpers.insert(helper);
   if (helper == "atan2") text_.helpers.insert("atan");
   const std::string text = Substituted(primitive, operands);
-  if ((Uses(id) == 1 || value.virtual_) && text.size() < 60 && !IsOutput(id))
-    return known_[id] = text;
+  const bool within = value.virtual_ || (Uses(id) == 1 && !names_.contains(id));
+  if (within && text.size() < 60 && !IsOutput(id)) return known_[id] = text;
   return Assign(id, text);
 }
 
@@ -157,9 +157,16 @@ std::string TritonWriter::Scan(Id id) {
 }
 
 std::string TritonWriter::Assign(Id id, const std::string& text) {
-  const std::string name = fmt::format("v{}", ++count_);
+  const auto step = names_.find(id);
+  const std::string name = step != names_.end() ? step->second : fmt::format("v{}", ++count_);
   Line(fmt::format("{} = {}", name, text));
   return known_[id] = name;
+}
+
+void TritonWriter::StoreAll() {
+  for (const Id member : region_.members)
+    if (names_.contains(member) && p_[member].kind == Kind::kPoint) Text(member);
+  for (const KernelTensor& tensor : form_.outputs) Store(tensor);
 }
 
 std::string TritonWriter::MaskOf(const KernelTensor& tensor) const {

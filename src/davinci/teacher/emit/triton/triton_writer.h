@@ -21,6 +21,8 @@ class TritonWriter : protected RegionWriter {
   // Whether the tensor has the innermost loop axis.
   bool HasLast(const KernelTensor& tensor) const;
   void Store(const KernelTensor& tensor);
+  // All outputs, behind the values of steps in the order of the steps.
+  void StoreAll();
   void StoreAt(const std::string& place, const std::string& value, const std::string& mask);
   // The text of the place where an element of the tensor lies.
   std::string OffsetOf(const KernelTensor& tensor) const;
