@@ -61,6 +61,7 @@ class CardWriter {
     settings.language =
         arguments_.language == "cpp" ? teacher::Language::kCpp : teacher::Language::kTriton;
     settings.reply = arguments_.language == "cpp" ? ReplyForm::kFile : ReplyForm::kDelta;
+    settings.steps = arguments_.language == "triton";
     settings.families = arguments_.families == "train"      ? teacher::CardFamilies::kTrain
                         : arguments_.families == "held-out" ? teacher::CardFamilies::kHeldOut
                                                             : teacher::CardFamilies::kAll;
@@ -78,7 +79,12 @@ class CardWriter {
         without_.push_back(name);
         continue;
       }
-      DAVINCI_RETURN_IF_ERROR(Add(*card, prelude, settings, &jobs, &demos));
+      agent::PlainForward plain;
+      if (card->steps) {
+        DAVINCI_ASSIGN_OR_RETURN(plain,
+                                 teacher.PlainOf(card->task.graph, card->task.text, *card->steps));
+      }
+      DAVINCI_RETURN_IF_ERROR(Add(*card, prelude, std::move(plain), settings, &jobs, &demos));
     }
     DAVINCI_RETURN_IF_ERROR(WriteFileAtomic(Out() / "jobs.jsonl", jobs));
     DAVINCI_RETURN_IF_ERROR(WriteFileAtomic(Out() / "demos.jsonl", demos));
@@ -114,7 +120,7 @@ class CardWriter {
     return arguments_.language == "cpp" ? davinci::Language::kCpp : davinci::Language::kTriton;
   }
 
-  Status Add(const teacher::Card& card, const Prelude& prelude,
+  Status Add(const teacher::Card& card, const Prelude& prelude, agent::PlainForward plain,
              const teacher::CardSettings& settings, std::string* jobs, std::string* demos) {
     const std::string& name = card.skill.name;
     const std::string sidecar = teacher::DemoSidecar(card.task.text);
@@ -124,6 +130,7 @@ class CardWriter {
       DAVINCI_ASSIGN_OR_RETURN(const auto config, config::ParseTaskConfig(sidecar, name + ".toml"));
       agent::TaskBrief brief = agent::BriefOf(config, target, Shown(), settings.reply);
       brief.reference = card.task.text.source;
+      brief.plain = std::move(plain);
       candidate = agent::AssembleCandidate(prelude, brief, candidate);
     }
     const fs::path task_file = Out() / "tasks" / (name + ".py");

@@ -436,7 +436,8 @@ Status Run(PairArguments arguments, const GlobalOptions& global) {
   DAVINCI_ASSIGN_OR_RETURN(const auto corpus, synth::LoadCorpus(folder));
   DAVINCI_ASSIGN_OR_RETURN(settings.without, RulesNamed(arguments.without));
   teacher::CardSettings card_settings{settings.language, settings.reply,
-                                      teacher::CardFamilies::kTrain, settings.without};
+                                      teacher::CardFamilies::kTrain, settings.without,
+                                      settings.steps};
   // Rows of held-out families are no rows of training.
   if (options.split == synth::SplitKind::kFamily)
     card_settings.families = teacher::CardFamilies::kAll;

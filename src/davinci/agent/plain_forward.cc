@@ -346,6 +346,16 @@ std::string FilledIn(const PlainForward& plain, const std::string& code) {
   return reply->head + Filler(plain, *base, *reply, kernels).Run() + reply->tail;
 }
 
+namespace {
+
+// Batch norms count batches and follow their statistics: nothing else reads these.
+bool IsOfBatchNorm(std::string_view text) {
+  return text.ends_with(".num_batches_tracked.add_(1)") || text.ends_with(".running_mean") ||
+         text.ends_with(".running_var");
+}
+
+}  // namespace
+
 std::vector<std::string> WithoutPlainLines(const std::vector<std::string>& lines,
                                            const std::set<std::string>& plain,
                                            const std::set<std::string>& written) {
@@ -357,7 +367,8 @@ std::vector<std::string> WithoutPlainLines(const std::vector<std::string>& lines
     const bool launch =
         !statement.reads.empty() && line.starts_with(statement.reads[0]) &&
         (line[statement.reads[0].size()] == '[' || line[statement.reads[0].size()] == '(');
-    if (statement.makes.empty() ? !launch : line.find("_(") != std::string::npos) return lines;
+    const bool effect = statement.makes.empty() ? !launch : line.find("_(") != std::string::npos;
+    if (effect && !IsOfBatchNorm(line)) return lines;
     const bool of_plain = !statement.makes.empty() &&
                           std::ranges::all_of(statement.makes, [&](const std::string& name) {
                             return name == "_" || (plain.contains(name) && !written.contains(name));
@@ -365,7 +376,7 @@ std::vector<std::string> WithoutPlainLines(const std::vector<std::string>& lines
     if (!of_plain) kept.push_back(line);
   }
   for (const std::string& name : written)
-    if (name.find('.') != std::string::npos) return lines;
+    if (name.find('.') != std::string::npos && !IsOfBatchNorm(name)) return lines;
   // What none of these lines reads was for the others.
   std::set<std::string> read;
   for (size_t i = kept.size(); i-- > 0;) {

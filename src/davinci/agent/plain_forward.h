@@ -40,7 +40,7 @@ std::string FilledIn(const PlainForward& plain, const std::string& code);
 
 // The lines of a whole forward that FilledIn() does not make by itself. `plain`: names that the
 // plain forward makes; `written`: tensors that kernels write. A forward that changes something in
-// place stays whole, as its lines have an order.
+// place stays whole, as its lines have an order, but for the statistics of batch norms.
 std::vector<std::string> WithoutPlainLines(const std::vector<std::string>& lines,
                                            const std::set<std::string>& plain,
                                            const std::set<std::string>& written);

@@ -71,9 +71,7 @@ Result<Conversation> StartConversation(const PromptSet& prompts, const TaskBrief
                                        {"delta", DeltaText(task)}}));
   DAVINCI_ASSIGN_OR_RETURN(PromptValues values, TaskValues(prompts, task, skills));
   values["delta"] = DeltaText(task);
-  // A card says what an operator of the file computes, by the name that the file has for it.
-  const bool with_card = std::ranges::any_of(skills, &skill::Skill::IsCard);
-  values["steps"] = with_card ? "" : WithoutTrailingNewlines(task.steps);
+  values["steps"] = WithoutTrailingNewlines(task.steps);
   DAVINCI_ASSIGN_OR_RETURN(conversation.task, prompts.Render("policy_task", values));
   DAVINCI_ASSIGN_OR_RETURN(const std::string notes, UserNotes(prompts, task));
   conversation.task += notes;

@@ -95,10 +95,10 @@ Result<Candidate> Teacher::WriteVendor(const synth::Graph& graph, const synth::R
 }
 
 Result<Steps> Teacher::StepsOf(const synth::Graph& graph, const synth::RenderedTask& task,
-                               Language language) const {
-  return teacher::StepsOf(
-      graph, task, tables_,
-      language == Language::kCpp ? synth::Binding::kCpu : synth::Binding::kCuda);
+                               Language language, const NamedOperators& named) const {
+  return teacher::StepsOf(graph, task, tables_,
+                          language == Language::kCpp ? synth::Binding::kCpu : synth::Binding::kCuda,
+                          named);
 }
 
 Result<agent::PlainForward> Teacher::PlainOf(const synth::Graph& graph,

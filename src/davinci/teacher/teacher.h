@@ -50,7 +50,7 @@ class Teacher {
   // The task's forward as straight-line PyTorch, one call a line (semantics/steps.h), however its
   // author divided and named it. Sizes are those of the language's target.
   Result<Steps> StepsOf(const synth::Graph& graph, const synth::RenderedTask& task,
-                        Language language) const;
+                        Language language, const NamedOperators& named = {}) const;
   // The same forward as code, for replies that say no more than what kernels compute.
   Result<agent::PlainForward> PlainOf(const synth::Graph& graph, const synth::RenderedTask& task,
                                       const Steps& steps) const;

@@ -142,6 +142,10 @@ std::string WithLaunches(const std::string& kernels, const std::vector<std::stri
   std::string text, pending;
   size_t written = 0;  // of the parts
   for (const std::string& line : lines) {
+    if (!text.empty() && line.find(" = ") == std::string::npos && line.ends_with("_(1)")) {
+      text += line + "\n";  // what goes with the launch above
+      continue;
+    }
     pending += line + "\n";
     const std::string called = line.substr(0, line.find_first_of("(["));
     const auto found = std::ranges::find(names, called);

@@ -12,20 +12,21 @@ namespace {
 // which; then the shortest card.
 constexpr uint64_t kDraws = 4, kMostDraws = 16;
 
-bool HasEqualSizes(const synth::Graph& graph) {
-  for (const synth::ValueId input : graph.inputs) {
-    const auto& shape = graph.values[static_cast<size_t>(input)].shape;
-    for (size_t i = 0; i < shape.size(); ++i)
-      for (size_t k = 0; k < i; ++k)
-        if (!graph.dims.IsConstant(shape[i]) && graph.dims.Equal(shape[i], shape[k])) return true;
-  }
-  return false;
-}
-
 davinci::Language ShownLanguage(Language language) {
   return language == Language::kCpp    ? davinci::Language::kCpp
          : language == Language::kCuda ? davinci::Language::kCuda
                                        : davinci::Language::kTriton;
+}
+
+// What steps say of tensors, and the kernels: the class behind them says nothing.
+std::string BesideSteps(const std::string& steps, const std::string& reply) {
+  constexpr std::string_view kEmptyForward = "        ...\n";
+  std::string text;
+  for (const std::string_view line : synth::Split(steps, '\n'))
+    if (line.find(": ") < line.find(' ') || (line.starts_with('t') && line.find(" = ") < 5))
+      text += std::string(line) + '\n';
+  const size_t behind = reply.ends_with(kEmptyForward) ? reply.rfind("\n\n\nclass ") : reply.size();
+  return text + '\n' + reply.substr(0, behind) + (behind < reply.size() ? "\n" : "");
 }
 
 // A delta reply without the lines that name the operators of its kernels.
@@ -38,6 +39,16 @@ std::string WithoutComments(const std::string& reply) {
 }
 
 }  // namespace
+
+bool HasEqualSizes(const synth::Graph& graph) {
+  for (const synth::ValueId input : graph.inputs) {
+    const auto& shape = graph.values[static_cast<size_t>(input)].shape;
+    for (size_t i = 0; i < shape.size(); ++i)
+      for (size_t k = 0; k < i; ++k)
+        if (!graph.dims.IsConstant(shape[i]) && graph.dims.Equal(shape[i], shape[k])) return true;
+  }
+  return false;
+}
 
 CardDeck::CardDeck(const synth::Grammar& grammar, const synth::StyleBook& styles,
                    const Teacher& teacher, CardSettings settings)
@@ -109,15 +120,24 @@ std::optional<Card> CardDeck::Write(const CardSubject& subject, const CardForm& 
   Card card;
   card.task = subject.task;
   if (form.veil != nullptr) ApplyNumbers(subject, *form.veil, &card.task);
-  auto candidate = teacher_.Write(card.task.graph, card.task.text, settings_.language, form.rules,
-                                  settings_.reply, form.launch);
+  if (settings_.steps) {
+    NamedOperators named;
+    if (form.veil != nullptr) named[subject.op] = form.veil->function;
+    if (subject.invented != nullptr) named[subject.op] = subject.name;
+    auto steps = teacher_.StepsOf(card.task.graph, card.task.text, settings_.language, named);
+    if (!steps.ok()) return std::nullopt;
+    card.steps = std::move(*steps);
+  }
+  auto candidate =
+      teacher_.Write(card.task.graph, card.task.text, settings_.language, form.rules,
+                     {settings_.reply, card.steps ? &*card.steps : nullptr}, form.launch);
   if (!candidate.ok() || candidate->own_kernels == 0) return std::nullopt;
   card.candidate = std::move(*candidate);
   // The card's own name says what its kernels compute.
   card.candidate.source = WithoutComments(card.candidate.source);
-  const std::string example = form.veil == nullptr
-                                  ? card.candidate.source
-                                  : Veiled(card.candidate.source, subject, *form.veil);
+  std::string example = form.veil == nullptr ? card.candidate.source
+                                             : Veiled(card.candidate.source, subject, *form.veil);
+  if (card.steps) example = BesideSteps(card.steps->text, example);
   for (const bool shortened : {false, true}) {
     card.skill = CardSkill(subject, card.task, example, settings_.language, form.veil, shortened);
     const std::string shown = skill::RenderSkill(card.skill, ShownLanguage(settings_.language));

@@ -32,6 +32,7 @@ struct CardSettings {
   ReplyForm reply = ReplyForm::kDelta;
   CardFamilies families = CardFamilies::kAll;
   RuleSet without = {};  // rules that no kernel of a card follows
+  bool steps = false;    // examples are replies beside steps (semantics/steps.h)
 };
 
 // How the kernel of a card is written, and what is veiled.
@@ -43,9 +44,13 @@ struct CardForm {
 
 struct Card {
   skill::Skill skill;
-  Candidate candidate;      // of the minimal module
-  synth::SampledTask task;  // which is it
+  Candidate candidate;         // of the minimal module
+  synth::SampledTask task;     // which is it
+  std::optional<Steps> steps;  // of the task, where the example is in their names
 };
+
+// Are two sizes of an input equal? A kernel does not show then which is which.
+bool HasEqualSizes(const synth::Graph& graph);
 
 class CardDeck {
  public:

@@ -279,7 +279,8 @@ std::optional<CardSubject> SubjectOf(const synth::Grammar& grammar, const synth:
   subject.calls = invented.calls;
   subject.call_forms = invented.signatures;
   subject.form = invented.definition;
-  subject.form_is_python = true;
+  subject.means = invented.means;
+  subject.form_is_python = invented.means.empty();
   subject.task = std::move(*task);
   subject.pattern = pattern;
   subject.invented = invented.op;

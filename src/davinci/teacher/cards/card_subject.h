@@ -17,6 +17,7 @@ namespace davinci::teacher {
 struct InventedOperator {
   std::shared_ptr<const synth::Operator> op;  // spelled by its name: "F.soft_ramp({x}{kw:scale})"
   std::string definition;                     // with its placeholders: "torch.tanh({x} * {scale})"
+  std::string means;                          // in words, where the definition is no Python
   std::vector<std::string> calls;             // "F.soft_ramp"
   std::vector<std::string> signatures;        // of each: "F.soft_ramp(x, scale=0.5)"
 

@@ -167,25 +167,28 @@ std::string Pitfalls(const CardSubject& subject, const std::string& example) {
 
 // The kernels of a block without those that have one tensor beside the result: pointwise ones.
 std::string WithoutPointwise(const std::string& example) {
-  static constexpr std::string_view kKernel = "@kernel\ndef ";
-  std::string text, left_out;
+  constexpr std::string_view kKernel = "@kernel\ndef ", kBetween = "\n\n\n";
+  std::vector<std::string> pieces;
+  std::string left_out;
+  bool kernels = false;
   for (size_t begin = 0; begin < example.size();) {
-    const size_t next = example.find(kKernel, begin + 1);
-    const size_t behind = example.find("\n\n\nclass ", begin);
-    size_t end = std::min(next, behind == std::string::npos ? behind : behind + 3);
-    end = std::min(end, example.size());
-    const std::string_view piece(example.data() + begin, end - begin);
-    const std::string_view head = piece.substr(0, piece.find(":\n"));
-    if (head.starts_with(kKernel) && (head.ends_with("(o, N)") || head.ends_with("(x, o, N)")))
+    const size_t end = std::min(example.find(kBetween, begin), example.size());
+    const std::string piece = example.substr(begin, end - begin);
+    begin = end + kBetween.size();
+    const size_t at = piece.find(kKernel);
+    const std::string head =
+        at == std::string::npos ? "" : piece.substr(at, piece.find(":\n", at) - at);
+    if (head.ends_with("(o, N)") || head.ends_with("(x, o, N)")) {
       left_out += fmt::format("{}{}", left_out.empty() ? "" : ", ",
                               head.substr(kKernel.size(), head.find('(') - kKernel.size()));
-    else
-      text += piece;
-    begin = end;
+      continue;
+    }
+    kernels = kernels || !head.empty();
+    if (piece.starts_with("class ") && !left_out.empty())
+      pieces.push_back(fmt::format("# {}: pointwise", left_out));
+    pieces.push_back(piece);
   }
-  if (left_out.empty() || text.find(kKernel) == std::string::npos) return example;
-  const size_t at = text.find("class ");
-  return text.insert(at, fmt::format("# {}: pointwise\n\n\n", left_out));
+  return left_out.empty() || !kernels ? example : synth::Join(pieces, kBetween);
 }
 
 }  // namespace

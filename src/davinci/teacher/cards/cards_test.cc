@@ -226,9 +226,18 @@ TEST(CompositeRows, ShowTheCardWhoseNameTheTaskCalls) {
   EXPECT_GT(count, 60u);
 }
 
+// "o[n, c] = relu(x[c, n])" is relu(element_at(x, "C, N", "c, n")), whose shape stands above it.
 std::string DefinitionOn(const skill::Skill& card) {
   const size_t begin = card.content.find("## Key Idea\n\n`") + 14;
-  return card.content.substr(begin, card.content.find('`', begin) - begin);
+  std::string form = card.content.substr(begin, card.content.find('`', begin) - begin);
+  const size_t at = form.starts_with("o[") ? form.find("x[") : std::string::npos;
+  if (at == std::string::npos) return form;
+  const size_t shape = card.content.find("-> (") + 4, end = card.content.find('\n', shape) - 1;
+  const size_t close = form.find(']', at);
+  form.replace(at, close + 1 - at,
+               fmt::format("element_at(x, \"{}\", \"{}\")", card.content.substr(shape, end - shape),
+                           form.substr(at + 2, close - at - 2)));
+  return form.substr(form.find(" = ") + 3);
 }
 
 // The definition on the card, in the place of the call, is what the answer is written from: it is

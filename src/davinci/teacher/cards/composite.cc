@@ -30,7 +30,7 @@ constexpr double kLargestResult = 1e4;   // further operators shall see numbers 
 constexpr double kNamedNumber = 0.5;     // share of a definition's numbers that are arguments
 constexpr double kNamedAxis = 0.6;       // share of reductions whose axis is an argument
 constexpr double kNamedKeepdim = 0.35;   // share of results along an axis with keepdim
-constexpr double kOfIndices = 0.4;       // share of operators that move elements
+constexpr double kOfIndices = 0.5;       // share of operators that move elements
 constexpr double kBefore = 0.35;         // share of tasks with an operator before the call
 constexpr double kAlone = 0.35;          // share with none behind it
 
@@ -393,6 +393,7 @@ std::optional<Composite> OfIndices(const synth::Grammar& grammar, const synth::C
   Spell(op.get(), &made.invented, rng);
   made.invented.op = op;
   made.invented.definition = form.definition;
+  made.invented.means = form.means;
   return made;
 }
 

@@ -7,6 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#include "davinci/synth/text.h"
+
 namespace davinci::teacher {
 namespace {
 
@@ -37,13 +39,11 @@ constexpr std::array<const char*, 5> kInPlane = {
     "F.pad({{x}}, (0, {0}, {1}, 0))[..., :-{1}, {0}:]", "torch.roll({{x}}, ({0}, -{1}), (2, 3))",
     "{{x}}.flip(2)", "{{x}}.flip(1)"};
 
-// Moves of `x` (N, C, H, W) to another shape, by a count {k} or a shift {p}. H and W are multiples
-// of four where `even`.
+// Moves of `x` (N, C, H, W) to another shape, by a count {k} or a shift {p}.
 struct Reshaping {
   const char *form, *output;
-  bool even = false;
 };
-constexpr std::array<Reshaping, 17> kReshapings = {{
+constexpr std::array<Reshaping, 14> kReshapings = {{
     {"{{x}}.flatten(2).transpose(1, 2)", "N H*W C"},
     {"{{x}}.permute(0, 2, 3, 1).flatten(2)", "N H W*C"},
     {"{{x}}.transpose(2, 3).flatten(1, 2)", "N C*W H"},
@@ -60,9 +60,47 @@ constexpr std::array<Reshaping, 17> kReshapings = {{
     {"torch.cat(({{x}}, {{x}}.flip(3)), 1).flatten(2)", "N C*2 H*W"},
     {"torch.cat((F.pad({{x}}, ({p}, 0))[..., :-{p}], {{x}}), 1).flatten(2)", "N C*2 H*W"},
     {"torch.cat(({{x}}, F.pad({{x}}, (0, 0, 0, {p}))[:, :, {p}:]), 1).flatten(1, 2)", "N C*2*H W"},
-    {"F.pixel_unshuffle({{x}}, 2).transpose(1, 2).flatten(2)", "N H//2 C*4*(W//2)", true},
-    {"F.pixel_unshuffle({{x}}, 2).flatten(1, 2)", "N C*4*(H//2) W//2", true},
-    {"F.pixel_unshuffle({{x}}, 4).transpose(1, 3).flatten(2)", "N W//4 (H//4)*C*16", true},
+}};
+
+// What stands where in the result, by formulas (semantics/index_formula.cc). {k} divides the axes
+// that the input says.
+struct Formula {
+  const char *input, *output, *indices;
+};
+constexpr const char *kAny = "N C H W", *kPlane = "N C H%4 W%4", *kChannels = "N C%4 H W";
+constexpr std::array<Formula, 27> kFormulas = {{
+    // A part of the rows or columns as channels, and back.
+    {kPlane, "N, C*{k}, H//{k}, W", "n, c // {k}, p*{k} + c % {k}, q"},
+    {kPlane, "N, C*{k}, H//{k}, W", "n, c % C, p*{k} + c // C, q"},
+    {kPlane, "N, C*{k}, H, W//{k}", "n, c // {k}, p, q*{k} + c % {k}"},
+    {kPlane, "N, C*{k}, H, W//{k}", "n, c % C, p, q*{k} + c // C"},
+    {kPlane, "N, H//{k}, W, C*{k}", "n, q // {k}, c*{k} + q % {k}, p"},
+    {kPlane, "N, C*{k}, (H//{k})*W", "n, c // {k}, p // W * {k} + c % {k}, p % W"},
+    {kPlane, "N, (H//{k})*(W//{k}), C, {k}",
+     "n, p, c // (W//{k}) * {k} + q, c % (W//{k}) * {k} + q"},
+    {kChannels, "N, C//{k}, H*{k}, W", "n, c*{k} + p % {k}, p // {k}, q"},
+    {kChannels, "N, C//{k}, H*{k}, W", "n, c + p % {k} * (C//{k}), p // {k}, q"},
+    {kChannels, "N, C//{k}, H, W*{k}", "n, c*{k} + q % {k}, p, q // {k}"},
+    {kChannels, "N, C//{k}, H, W*{k}", "n, c + q // W * (C//{k}), p, q % W"},
+    {kChannels, "N, H, C//{k}, W*{k}", "n, p*{k} + q // W, c, q % W"},
+    // Tiles of a plane.
+    {kPlane, "N, C, H, W", "n, c, p // {k} * {k} + q % {k}, q // {k} * {k} + p % {k}"},
+    {kPlane, "N, C, H, W", "n, c, p % {k} * (H//{k}) + p // {k}, q"},
+    {kPlane, "N, C, H, W", "n, c, p, q // (W//{k}) + q % (W//{k}) * {k}"},
+    // Neighbours side by side; outside of `x` they are 0.
+    {kAny, "N, C*{k}, H, W-{k}+1", "n, c // {k}, p, q + c % {k}"},
+    {kAny, "N, C*{k}, H-{k}+1, W", "n, c // {k}, p + c % {k}, q"},
+    {kAny, "N, C*{k}, H-{k}+1, W-{k}+1", "n, c // {k}, p + c % {k}, q + c % {k}"},
+    {kAny, "N, C*3, H, W", "n, c // 3, p, q + c % 3 - 1"},
+    {kAny, "N, C*3, H, W", "n, c % C, p + c // C - 1, q"},
+    {kAny, "N, C*{k}, H*W", "n, c // {k}, p // W, p % W + c % {k} - 1"},
+    {kAny, "N, C*3, H*W", "n, c // 3, p // W + c % 3 - 1, p % W"},
+    {kAny, "N, C*{k}, H*(W-{k}+1)", "n, c // {k}, p // (W-{k}+1), p % (W-{k}+1) + c % {k}"},
+    {kAny, "N, H*W, C*3", "n, p // 3, c // W, c % W + p % 3 - 1"},
+    {kAny, "N, C, H, W", "n, c, p, q - p % {k}"},
+    // Rows or planes that are turned, each by another length.
+    {kAny, "N, C, H, W", "n, c, p, (q + p) % W"},
+    {kAny, "N, C, H, W", "n, c, (p + c) % H, q"},
 }};
 
 // Two tensors of one shape as one, and the largest result over m, their largest magnitude.
@@ -83,20 +121,22 @@ class Drawing {
   IndexForm Run() {
     switch (rng_.Below(8)) {
       case 0:
-      case 1:
         Moved("* D", AlongLast());
         break;
-      case 2:
+      case 1:
         Lagged();
         break;
-      case 3:
+      case 2:
         Cropped();
         break;
-      case 4:
+      case 3:
         Moved("N C H W", InPlane());
         break;
-      default:
+      case 4:
         Reshaped();
+        break;
+      default:
+        Placed();
         break;
     }
     // An argument that the definition does not name is none.
@@ -104,6 +144,8 @@ class Drawing {
       return form_.definition.find("{" + attr.name + "}") == std::string::npos;
     });
     if (rng_.Uniform() < kWrapped) Wrap();
+    if (!placed_.empty())
+      form_.means = place_ + " = " + synth::Replaced(form_.definition, placed_, element_);
     return std::move(form_);
   }
 
@@ -195,10 +237,26 @@ class Drawing {
   void Reshaped() {
     const Reshaping& drawn = kReshapings[rng_.Below(kReshapings.size())];
     const Number k = Count(2, 4, false), p = Count(1, 3, true);
-    form_.input = drawn.even ? "N C H%4 W%4" : "N C H W";
+    form_.input = "N C H W";
     form_.output =
         fmt::format(fmt::runtime(drawn.output), fmt::arg("k", k.size), fmt::arg("p", p.size));
     Scaled(fmt::format(fmt::runtime(drawn.form), fmt::arg("k", k.text), fmt::arg("p", p.text)));
+  }
+
+  void Placed() {
+    const Formula& drawn = AnyOf(kFormulas);
+    const bool divides = drawn.input != kAny;
+    const std::string k =
+        divides ? (rng_.Below(2) == 0 ? "2" : "4") : (rng_.Below(2) == 0 ? "2" : "3");
+    const auto text = [&](const char* form) { return synth::Replaced(form, "{k}", k); };
+    const std::string shape = text(drawn.output), indices = text(drawn.indices);
+    const auto axes = static_cast<size_t>(std::ranges::count(shape, ',')) + 1;
+    form_.input = drawn.input;
+    form_.output = synth::Replaced(shape, ", ", " ");
+    placed_ = fmt::format("element_at({{x}}, \"{}\", \"{}\")", shape, indices);
+    place_ = std::string("o[n, c, p, q").substr(0, 2 + 3 * axes - 2) + "]";
+    element_ = fmt::format("x[{}]", indices);
+    Scaled(placed_);
   }
 
   void Wrap() {
@@ -219,6 +277,7 @@ class Drawing {
 
   SplitMix64& rng_;
   IndexForm form_;
+  std::string placed_, place_, element_;  // a call of element_at, and what it says
 };
 
 }  // namespace

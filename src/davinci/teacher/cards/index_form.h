@@ -14,6 +14,7 @@ namespace davinci::teacher {
 struct IndexForm {
   std::string input, output;  // shapes of `x` and of the result, as operators of synth/ have them
   std::string definition;     // of {x}: "{x}[..., 2:] - {x}[..., :-2]"
+  std::string means = {};     // for people, where the definition is no Python: "o[n, c] = x[c, n]"
   std::vector<synth::AttrSpec> attrs;  // numbers of the definition and of `output`
   // Least and largest result, over m, the largest magnitude of `x`.
   std::string lo, hi;

@@ -1,5 +1,6 @@
 #include "davinci/teacher/cards/kernel_words.h"
 
+#include <algorithm>
 #include <cctype>
 
 #include "davinci/synth/text.h"
@@ -55,12 +56,19 @@ KernelWords DrawKernelWords(SplitMix64* rng) {
 }
 
 std::string WithKernelWords(const std::string& reply, const KernelWords& words) {
-  size_t end = reply.rfind("\n\nclass ");
-  if (end == std::string::npos) end = 0;
-  std::string kernels = reply.substr(0, end);
-  for (const auto& [name, other] : words.instead)
-    if (!synth::HasWord(kernels, other)) kernels = synth::WithWord(std::move(kernels), name, other);
-  return WithPrefix(kernels + reply.substr(end), words.kernel);
+  const size_t end = std::min(reply.rfind("\n\nclass "), reply.size());
+  const std::string kernels = reply.substr(0, end);
+  std::string renamed;
+  for (const std::string_view line : synth::Split(kernels, '\n')) {
+    std::string text(line);
+    // Lines that are not indented launch kernels.
+    if (line.starts_with(' ') || line.starts_with("def "))
+      for (const auto& [name, other] : words.instead)
+        if (!synth::HasWord(kernels, other)) text = synth::WithWord(std::move(text), name, other);
+    renamed += text + '\n';
+  }
+  renamed.pop_back();
+  return WithPrefix(renamed + reply.substr(end), words.kernel);
 }
 
 }  // namespace davinci::teacher

@@ -18,7 +18,8 @@ constexpr double kVeiled = 2.0 / 3;      // of the cards of other rows
 constexpr double kOfPattern = 0.35;      // where the pattern has a card: it is shown first
 constexpr double kOtherComposite = 0.2;  // of cards that are not the task's
 constexpr int kCompositeTries = 4;
-constexpr uint64_t kCompositeDraws = 4;  // of the sizes of its example
+constexpr uint64_t kCompositeDraws = 8;  // of the sizes of its example
+constexpr uint64_t kUnequalDraws = 6;    // of these, that are left out where sizes are equal
 
 template <typename T>
 void Shuffle(std::vector<T>* list, SplitMix64* rng) {
@@ -27,9 +28,8 @@ void Shuffle(std::vector<T>* list, SplitMix64* rng) {
 
 // Rules that a card shows and that may be left out: the kernels are right without them.
 void LeaveOutRules(const Candidate& shown, RuleSet* rules, SplitMix64* rng) {
-  for (const Rule rule :
-       {Rule::kManyRows, Rule::kNormInRegisters, Rule::kSoftmaxInRegisters, Rule::kOnePassVariance,
-        Rule::kColumnsTriton, Rule::kPlaneBlocks, Rule::kReplayGraph})
+  for (const Rule rule : {Rule::kManyRows, Rule::kNormInRegisters, Rule::kSoftmaxInRegisters,
+                          Rule::kOnePassVariance, Rule::kColumnsTriton, Rule::kPlaneBlocks})
     if (shown.rules.Contains(rule) && rng->Uniform() < 0.5) rules->Erase(rule);
 }
 
@@ -106,6 +106,7 @@ class RowWriter {
     for (uint64_t draw = 0; draw < kCompositeDraws; ++draw) {
       auto subject = SubjectOf(deck_.grammar(), deck_.styles(), composite.invented, draw);
       if (!subject || deck_.ShowsHeldOut(*subject)) continue;
+      if (draw < kUnequalDraws && HasEqualSizes(subject->task.graph)) continue;
       auto card = deck_.Write(*subject, deck_.Plain());
       if (card && card->candidate.left.empty())
         return std::pair(std::move(*subject), std::move(*card));
@@ -182,10 +183,10 @@ class RowWriter {
   }
 
   skill::Skill Worded(skill::Skill card) const {
-    static constexpr std::string_view kFence = "```python\n@";
+    static constexpr std::string_view kFence = "## Example\n\n```python\n";
     const size_t at = card.content.rfind(kFence);
     if (at == std::string::npos) return card;
-    const size_t begin = at + kFence.size() - 1;
+    const size_t begin = at + kFence.size();
     card.content =
         card.content.substr(0, begin) + WithKernelWords(card.content.substr(begin), row_.words);
     return card;
@@ -243,6 +244,14 @@ std::string RowCards::Answer(const std::string& written) const {
     if (subject->op != nullptr) answer = WithOperator(answer, subject->op->name, veil.function);
   }
   return answer;
+}
+
+NamedOperators RowCards::Named() const {
+  NamedOperators named;
+  for (const auto& [subject, veil] : veils)
+    if (subject->op != nullptr) named[subject->op] = veil.function;
+  if (composite) named[composite->invented.op.get()] = composite->invented.op->name;
+  return named;
 }
 
 std::optional<RowCards> CardsOfRow(const CardDeck& deck, const synth::Corpus& corpus,

@@ -33,6 +33,8 @@ struct RowCards {
   KernelWords words;
   std::vector<std::pair<const CardSubject*, Veil>> veils;
 
+  // The operators that cards alone explain, by the names that steps call them.
+  NamedOperators Named() const;
   // The answer that the teacher wrote, in the words of the cards.
   std::string Answer(const std::string& written) const;
 };

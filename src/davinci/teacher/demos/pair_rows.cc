@@ -161,10 +161,10 @@ Result<PairRow> PairMaker::Make(const synth::SampledTask& task) const {
   const std::optional<RowCards> cards =
       deck_ == nullptr ? std::nullopt : CardsOfRow(*deck_, corpus_, task, settings_.cards);
   PairTask made = PairTaskOf(cards ? cards->task : task);
-  // Beside a card the file is shown, which calls what the card is about.
-  if (settings_.steps && !cards) {
+  if (settings_.steps) {
     DAVINCI_ASSIGN_OR_RETURN(made.steps,
-                             teacher_.StepsOf(*made.graph, *made.text, settings_.language));
+                             teacher_.StepsOf(*made.graph, *made.text, settings_.language,
+                                              cards ? cards->Named() : NamedOperators()));
   }
   return Make(made, cards ? &*cards : nullptr);
 }

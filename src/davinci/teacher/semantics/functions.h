@@ -8,25 +8,26 @@ namespace davinci::teacher {
 
 const FunctionRegistry& Functions();
 
-void AddAttention(FunctionRegistry* registry);     // attention.cc
-void AddConvolutions(FunctionRegistry* registry);  // conv.cc: of few channels
-void AddCreation(FunctionRegistry* registry);      // create.cc: tensors made of numbers
-void AddElementwise(FunctionRegistry* registry);   // elementwise.cc
-void AddEinsum(FunctionRegistry* registry);        // einsum.cc
-void AddJoins(FunctionRegistry* registry);         // join.cc: cat, stack
-void AddLosses(FunctionRegistry* registry);        // loss.cc: over classes
-void AddMatmul(FunctionRegistry* registry);        // matmul.cc: linear maps
-void AddMoves(FunctionRegistry* registry);         // moves.cc: shuffles, repetition, diagonals
-void AddNorms(FunctionRegistry* registry);         // norm.cc
-void AddPadding(FunctionRegistry* registry);       // pad.cc
-void AddParts(FunctionRegistry* registry);         // parts.cc: writes into a part
-void AddPatches(FunctionRegistry* registry);       // patches.cc: unfold
-void AddPools(FunctionRegistry* registry);         // pool.cc
-void AddReads(FunctionRegistry* registry);         // reads.cc: gather, embedding, select
-void AddReductions(FunctionRegistry* registry);    // reductions.cc: and scans
-void AddResampling(FunctionRegistry* registry);    // resample.cc: interpolate
-void AddScatters(FunctionRegistry* registry);      // scatter.cc: top-k, sums into places
-void AddShuffles(FunctionRegistry* registry);      // shuffle.cc: pixels and channels
-void AddViews(FunctionRegistry* registry);         // views.cc
+void AddAttention(FunctionRegistry* registry);      // attention.cc
+void AddConvolutions(FunctionRegistry* registry);   // conv.cc: of few channels
+void AddCreation(FunctionRegistry* registry);       // create.cc: tensors made of numbers
+void AddElementwise(FunctionRegistry* registry);    // elementwise.cc
+void AddEinsum(FunctionRegistry* registry);         // einsum.cc
+void AddIndexFormulas(FunctionRegistry* registry);  // index_formula.cc
+void AddJoins(FunctionRegistry* registry);          // join.cc: cat, stack
+void AddLosses(FunctionRegistry* registry);         // loss.cc: over classes
+void AddMatmul(FunctionRegistry* registry);         // matmul.cc: linear maps
+void AddMoves(FunctionRegistry* registry);          // moves.cc: shuffles, repetition, diagonals
+void AddNorms(FunctionRegistry* registry);          // norm.cc
+void AddPadding(FunctionRegistry* registry);        // pad.cc
+void AddParts(FunctionRegistry* registry);          // parts.cc: writes into a part
+void AddPatches(FunctionRegistry* registry);        // patches.cc: unfold
+void AddPools(FunctionRegistry* registry);          // pool.cc
+void AddReads(FunctionRegistry* registry);          // reads.cc: gather, embedding, select
+void AddReductions(FunctionRegistry* registry);     // reductions.cc: and scans
+void AddResampling(FunctionRegistry* registry);     // resample.cc: interpolate
+void AddScatters(FunctionRegistry* registry);       // scatter.cc: top-k, sums into places
+void AddShuffles(FunctionRegistry* registry);       // shuffle.cc: pixels and channels
+void AddViews(FunctionRegistry* registry);          // views.cc
 
 }  // namespace davinci::teacher

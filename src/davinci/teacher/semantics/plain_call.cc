@@ -241,10 +241,10 @@ std::string FunctionOfLayer(const std::string& constructor) {
       {"nn.NLLLoss", "nll_loss"}};
   if (const auto found = kOthers.find(constructor); found != kOthers.end()) return found->second;
   static const std::set<std::string, std::less<>> kSame = {
-      "Linear",         "Bilinear",         "Embedding",       "LayerNorm",       "GroupNorm",
-      "MaxPool",        "AvgPool",          "AdaptiveAvgPool", "AdaptiveMaxPool", "Conv",
-      "ConvTranspose",  "BatchNorm",        "InstanceNorm",    "PixelShuffle",    "PixelUnshuffle",
-      "ChannelShuffle", "LocalResponseNorm"};
+      "Linear",         "Bilinear",          "Embedding",       "LayerNorm",       "GroupNorm",
+      "MaxPool",        "AvgPool",           "AdaptiveAvgPool", "AdaptiveMaxPool", "Conv",
+      "ConvTranspose",  "BatchNorm",         "InstanceNorm",    "PixelShuffle",    "PixelUnshuffle",
+      "ChannelShuffle", "LocalResponseNorm", "Unfold"};
   if (!constructor.starts_with(kModule)) return "";
   std::string name = constructor.substr(kModule.size()), axes;
   if (name.ends_with("1d") || name.ends_with("2d") || name.ends_with("3d")) {
@@ -274,7 +274,10 @@ std::vector<PythonExpression::Keyword> ArgumentsOfLayer(const Tables& tables,
       if (i - 1 + skipped < signature.parameters.size())
         given.push_back({signature.parameters[i - 1 + skipped], constructor.parts[i]});
   };
-  if (of_function == tables.signatures.end()) return given;
+  if (of_function == tables.signatures.end()) {
+    if (of_constructor != tables.signatures.end()) name_by(of_constructor->second, 0);
+    return given;
+  }
   // Without weights the constructor takes what the function takes behind its input.
   if (of_constructor == tables.signatures.end()) {
     name_by(of_function->second, 1);

@@ -12,6 +12,9 @@
 
 namespace davinci::teacher {
 
+// Operators that are one call of a name of their own, whatever their spelling says.
+using NamedOperators = std::map<const synth::Operator*, std::string>;
+
 struct Step {
   std::string name;       // "t2"
   std::string operation;  // what it calls, "linear", or its operator, "+"

@@ -243,8 +243,13 @@ std::set<std::string> Arguments(const synth::ClassParts& parts) {
 
 class StepWriter {
  public:
-  StepWriter(const synth::Graph& graph, const synth::ClassParts& parts, const Tables& tables)
-      : graph_(graph), parts_(parts), tables_(tables), lines_(graph, Arguments(parts)) {}
+  StepWriter(const synth::Graph& graph, const synth::ClassParts& parts, const Tables& tables,
+             const NamedOperators& named)
+      : graph_(graph),
+        parts_(parts),
+        tables_(tables),
+        named_(named),
+        lines_(graph, Arguments(parts)) {}
 
   Result<Steps> Run(synth::Binding binding) {
     Steps steps;
@@ -320,6 +325,11 @@ class StepWriter {
       names[meant.Input(i)] = NameOf(KeyOf(node.inputs[i]));
     for (const auto& [hint, id] : weights) names["w_" + hint] = NameOf(KeyOf(id));
     NodeSteps steps(tables_, options_, graph_.mode != "eval", &lines_);
+    if (const auto named = named_.find(node.op); node.op != nullptr && named != named_.end()) {
+      const Expression call = NamedCall(named->second, node, text);
+      Give(node, text, steps.Emit(call, call), &steps);
+      return Status::Ok();
+    }
     if (!text.module.empty())
       if (auto made = Expression::Parse(meant.Fill(text.constructor));
           made.ok() && made->kind == EKind::kCall)
@@ -331,6 +341,42 @@ class StepWriter {
                      : steps.Emit(whole, whole),
          &steps);
     return Status::Ok();
+  }
+
+  // "soft_ramp(t1, self.fc, dim=1)": numbers that are the operator's defaults are left out.
+  Expression NamedCall(const std::string& name, const synth::Node& node,
+                       const synth::NodeText& text) const {
+    Expression call{EKind::kCall, "", {NameOf(name)}, {}};
+    for (const ValueId input : node.inputs) call.parts.push_back(NameOf(KeyOf(input)));
+    if (!text.module.empty() && !node.weights.empty()) {
+      call.parts.push_back(NameOf("self." + text.module));
+    } else {
+      for (const ValueId weight : node.weights) call.parts.push_back(NameOf(KeyOf(weight)));
+    }
+    for (const synth::AttrSpec& attr : node.op->attrs) {
+      const auto value = node.attrs.find(attr.name);
+      if (value == node.attrs.end()) continue;
+      if (const auto given = AttributeText(attr, value->second); !given.empty())
+        call.keywords.push_back({attr.py, NameOf(given)});
+    }
+    return call;
+  }
+
+  // The result is empty where the value is the default.
+  static std::string AttributeText(const synth::AttrSpec& attr, const synth::AttrValue& value) {
+    const auto usual = [&](double number) { return attr.default_number == number; };
+    if (const auto* real = std::get_if<double>(&value))
+      return usual(*real) ? "" : synth::FloatText(*real);
+    if (const auto* whole = std::get_if<int64_t>(&value))
+      return usual(static_cast<double>(*whole)) ? "" : std::to_string(*whole);
+    if (const auto* flag = std::get_if<bool>(&value)) return *flag ? "True" : "";
+    if (const auto* word = std::get_if<std::string>(&value))
+      return attr.default_word == *word ? "" : fmt::format("\"{}\"", *word);
+    if (const auto* axes = std::get_if<std::vector<int>>(&value))
+      return fmt::format(fmt::runtime(axes->size() == 1 ? "{}" : "({})"), fmt::join(*axes, ", "));
+    if (const auto* size = std::get_if<synth::SizeAttr>(&value))
+      return fmt::format("dimid_{}", size->dim);
+    return "";
   }
 
   // The node's results are those of `result`.
@@ -366,6 +412,7 @@ class StepWriter {
   const synth::Graph& graph_;
   const synth::ClassParts& parts_;
   const Tables& tables_;
+  const NamedOperators& named_;
   const LowerOptions options_;
   const std::vector<int> uses_ = graph_.UsesOfValues();
   StepLines lines_;
@@ -374,8 +421,8 @@ class StepWriter {
 }  // namespace
 
 Result<Steps> StepsOf(const synth::Graph& graph, const synth::RenderedTask& task,
-                      const Tables& tables, synth::Binding binding) {
-  return StepWriter(graph, task.parts, tables)
+                      const Tables& tables, synth::Binding binding, const NamedOperators& named) {
+  return StepWriter(graph, task.parts, tables, named)
       .Run(task.fixed_sizes ? synth::Binding::kCpu : binding);
 }
 

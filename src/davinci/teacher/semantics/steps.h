@@ -26,6 +26,7 @@ namespace davinci::teacher {
 
 // Sizes are those of `binding`. InvalidArgument: a node without text.
 Result<Steps> StepsOf(const synth::Graph& graph, const synth::RenderedTask& task,
-                      const Tables& tables, synth::Binding binding);
+                      const Tables& tables, synth::Binding binding,
+                      const NamedOperators& named = {});
 
 }  // namespace davinci::teacher
