@@ -3,6 +3,7 @@
 #include "davinci/teacher/candidate/candidate_writer.h"
 #include "davinci/teacher/candidate/imported_file.h"
 #include "davinci/teacher/semantics/lower.h"
+#include "davinci/teacher/semantics/step_values.h"
 #include "davinci/teacher/semantics/steps.h"
 
 namespace davinci::teacher {
@@ -22,21 +23,23 @@ std::vector<std::string> Teacher::KindsOf(const synth::Graph& graph,
 }
 
 Result<Program> Teacher::Lowered(const synth::Graph& graph, const synth::RenderedTask& task,
-                                 Language language, const RuleSet& allowed, ReplyForm form) const {
+                                 Language language, const RuleSet& allowed, AnswerForm form) const {
   const synth::Binding binding =
       language == Language::kCpp || task.fixed_sizes ? synth::Binding::kCpu : synth::Binding::kCuda;
   LowerOptions options{allowed.In(language), binding};
   options.in_cpp = language == Language::kCpp;
-  options.sizes_of_results = IsBrief(form, language);
+  options.sizes_of_results = IsBrief(form.reply, language);
   DAVINCI_ASSIGN_OR_RETURN(Program program, Lower(graph, task.parts, tables_, options));
   program.fixed_sizes = task.fixed_sizes;
+  if (form.steps != nullptr && options.sizes_of_results)
+    program.names = StepValues(program, *form.steps, tables_, options);
   return program;
 }
 
 Result<Candidate> Teacher::Write(const synth::Graph& graph, const synth::RenderedTask& task,
                                  Language language, const RuleSet& allowed, AnswerForm form,
                                  const LaunchSettings& launch) const {
-  DAVINCI_ASSIGN_OR_RETURN(Program program, Lowered(graph, task, language, allowed, form.reply));
+  DAVINCI_ASSIGN_OR_RETURN(Program program, Lowered(graph, task, language, allowed, form));
   FileKernels file;
   return CandidateWriter(std::move(program), graph, task, language, allowed, tables_.math, form,
                          launch, &file)

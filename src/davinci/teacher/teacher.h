@@ -58,7 +58,7 @@ class Teacher {
 
  private:
   Result<Program> Lowered(const synth::Graph& graph, const synth::RenderedTask& task,
-                          Language language, const RuleSet& allowed, ReplyForm form) const;
+                          Language language, const RuleSet& allowed, AnswerForm form) const;
 
   Tables tables_;
 };

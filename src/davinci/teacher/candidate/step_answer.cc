@@ -87,8 +87,8 @@ std::string StepName(const Draft& draft, Id id) {
 }  // namespace
 
 std::map<Id, std::string> NamesInKernels(const Draft& draft) {
-  std::map<Id, std::string> names;
-  if (draft.steps == nullptr) return names;
+  if (draft.steps == nullptr) return {};
+  std::map<Id, std::string> names = draft.program.names;
   for (const auto& [id, value] : draft.program.results)
     if (std::string name = StepName(draft, id);
         !name.empty() && draft.program[id].kind != TensorValue::Kind::kLeaf)

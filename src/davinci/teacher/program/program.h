@@ -132,8 +132,9 @@ struct Program {
   bool fixed_sizes = false;  // the task has its cpu sizes on every target
   std::vector<TensorValue> values;
   std::vector<Id> outputs;
-  std::map<Id, synth::ValueId> results;    // the first tensor of the graph that is the value
-  std::vector<Id> effects;                 // computed though nothing reads them
+  std::map<Id, synth::ValueId> results;  // the first tensor of the graph that is the value
+  std::map<Id, std::string> names;       // that steps have for further values, where they are known
+  std::vector<Id> effects;               // computed though nothing reads them
   std::vector<std::pair<Id, Id>> updates;  // a value and the buffer, a leaf, that it is stored in
   std::vector<std::pair<DimId, std::string>>
       size_sources;                // "x.shape[0]", of value 7 "t7.shape[0]"

@@ -187,7 +187,7 @@ PythonExpression StepLines::Add(const Expression& written, const Expression& mea
     texts_[key] = fmt::format("t{}", ++count_);
   } while (taken_.contains(texts_[key]));
   made_[expression] = key;
-  lines_.push_back({texts_[key], type, expression, OperationOf(written)});
+  lines_.push_back({texts_[key], type, expression, OperationOf(written), key, meant});
   return NameOf(key);
 }
 
@@ -224,7 +224,7 @@ std::vector<Step> StepLines::NewSteps() {
   std::vector<Step> steps;
   for (; told_ < lines_.size(); ++told_)
     if (const Line& line = lines_[told_]; !line.name.empty())
-      steps.push_back({line.name, line.operation, line.type.empty()});
+      steps.push_back({line.name, line.operation, line.type.empty(), line.key, line.meant});
   return steps;
 }
 

@@ -73,7 +73,7 @@ class StepLines {
   // the evaluator knows it.
   PythonExpression Add(const PythonExpression& written, const PythonExpression& meant,
                        Evaluator* evaluator);
-  void AddEffect(const std::string& text) { lines_.push_back({"", "", text, ""}); }
+  void AddEffect(const std::string& text) { lines_.push_back({"", "", text, "", "", {}}); }
   // The graph's value is this tensor, whose type is known.
   void Name(synth::ValueId id, const PythonExpression& tensor);
 
@@ -90,6 +90,8 @@ class StepLines {
     std::string type;  // "[A, B]", or "": not known
     std::string expression;
     std::string operation;
+    std::string key;
+    PythonExpression meant;
   };
   struct Weight {
     std::string name, type;

@@ -9,6 +9,7 @@
 #include "davinci/agent/plain_forward.h"
 #include "davinci/synth/graph.h"
 #include "davinci/teacher/program/member_names.h"
+#include "davinci/teacher/semantics/python_expression.h"
 
 namespace davinci::teacher {
 
@@ -16,9 +17,11 @@ namespace davinci::teacher {
 using NamedOperators = std::map<const synth::Operator*, std::string>;
 
 struct Step {
-  std::string name;       // "t2"
-  std::string operation;  // what it calls, "linear", or its operator, "+"
-  bool tuple = false;     // several tensors, which further steps take apart
+  std::string name;             // "t2"
+  std::string operation;        // what it calls, "linear", or its operator, "+"
+  bool tuple = false;           // several tensors, which further steps take apart
+  std::string key;              // that stands for its result in other steps' expressions
+  PythonExpression meant = {};  // what an evaluator reads
 };
 
 // A size with a letter stands at an axis of a tensor of the graph. Its number in the graph's table

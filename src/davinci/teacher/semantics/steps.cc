@@ -91,8 +91,11 @@ class NodeSteps {
         if (!lines_.HasTensor(e)) return Folded(std::move(e));
         // A number stands on the right, as tracing has it.
         if ((e.text == "+" || e.text == "*") && e.parts.size() == 2 &&
-            !lines_.HasTensor(e.parts[0]) && lines_.HasTensor(e.parts[1]))
-          std::swap(e.parts[0], e.parts[1]);
+            !lines_.HasTensor(e.parts[0]) && lines_.HasTensor(e.parts[1])) {
+          Expression swapped = e;
+          std::swap(swapped.parts[0], swapped.parts[1]);
+          return Emit(swapped, e);
+        }
         return Emit(e, e);
       default:
         Children(&e);
