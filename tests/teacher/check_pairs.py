@@ -33,10 +33,20 @@ SPACES = {"F": torch.nn.functional, "nn": torch.nn, "torch": torch}
 OF_PYTORCH = {space: set(dir(module)) for space, module in SPACES.items()}
 
 
+def placed(x, shape, indices):
+    """The elements of x (N, C, H, W) at places that formulas of the position n, c, p, q in the result give; 0 outside of x."""
+    sizes = dict(zip("NCHW", x.shape, strict=True))
+    axes = [torch.arange(size) for size in eval(f"({shape},)", sizes)]  # noqa: S307 - our own text
+    at = dict(zip("ncpq", torch.meshgrid(*axes, indexing="ij"), strict=False))
+    places = [torch.as_tensor(place) for place in eval(f"({indices},)", dict(zip("NCHW", x.shape, strict=True)), at)]  # noqa: S307
+    inside = torch.stack([(place >= 0) & (place < size) for place, size in zip(places, x.shape, strict=True)]).all(0)
+    return torch.where(inside, x[tuple(place.clamp(0, size - 1) for place, size in zip(places, x.shape, strict=True))], 0.0)
+
+
 def define(signature, body):
     """The operator of a signature as an attribute of PyTorch's module; returns it as it is called."""
     call, space, name = CALL.match(signature).groups()
-    made = {}
+    made = {"placed": placed}
     if space == "nn":
         arguments, inputs = re.match(r"[\w.]+\((.*?)\)\((.*)\)$", signature).groups()
         exec(f"{NAMES}def make({arguments}):\n    return lambda {inputs}: {body}\n", made)  # noqa: S102 - our own text
@@ -71,9 +81,13 @@ def known_operators(prompt, task):
         body = re.search(r"## Key Idea\n\n`(.*?)`", card)
         if not signatures or not body:
             continue
+        body = body.group(1)
+        if body.startswith("o["):  # "o[n, c] = relu(x[c, n])"
+            shape = re.search(r"-> \((.*)\)\n", card).group(1)
+            body = re.sub(r"\bx\[(.*?)\]", lambda found: f'placed(x, "{shape}", "{found.group(1)}")', body.split(" = ", 1)[1])  # noqa: B023
         for signature in re.findall(SIGNATURE, signatures.group(1)):
             _, space, name = CALL.match(signature).groups()
-            called = called or (name not in OF_PYTORCH[space] and define(signature, body.group(1)) in task)
+            called = called or (name not in OF_PYTORCH[space] and define(signature, body) in task)
     return called
 
 
