@@ -240,7 +240,11 @@ class Filler {
  public:
   Filler(const PlainForward& plain, const Forward& base, const Forward& reply,
          std::set<std::string> kernels)
-      : base_(base), reply_(reply), kernels_(std::move(kernels)), made_(reply.parameters) {
+      : base_(base),
+        reply_(reply),
+        kernels_(std::move(kernels)),
+        inputs_(plain.inputs),
+        made_(reply.parameters) {
     for (const auto& [name, text] : plain.names) names_[name] = text;
     for (size_t i = 0; i < base.body.size(); ++i)
       for (const std::string& name : base.body[i].makes) makers_[name].push_back(i);
@@ -248,11 +252,13 @@ class Filler {
 
   std::string Run() {
     const bool whole = std::ranges::any_of(reply_.body, &Statement::returns);
-    std::set<std::string> arguments;  // of launches
+    if (!whole)
+      for (const std::string& name : reply_.parameters)
+        if (inputs_.contains(name)) filled_.insert(name);
     for (const Statement& statement : reply_.body)
-      if (IsLaunch(statement)) arguments.merge(ArgumentsOf(statement.text));
+      if (IsLaunch(statement)) arguments_.merge(ArgumentsOf(statement.text));
     for (const Statement& statement : reply_.body)
-      if (whole || !IsOfTheModule(statement, arguments)) Add(statement, true);
+      if (whole || !IsOfTheModule(statement)) Add(statement, true);
     if (!whole)
       for (const Statement& statement : base_.body)
         if (statement.returns) Add(statement, false);
@@ -263,21 +269,22 @@ class Filler {
   bool IsLaunch(const Statement& statement) const { return IsLaunchOf(statement, kernels_); }
 
   // It makes what the plain forward makes, and is no memory that a kernel gets.
-  bool IsOfTheModule(const Statement& statement, const std::set<std::string>& arguments) const {
+  bool IsOfTheModule(const Statement& statement) const {
     if (statement.makes.empty() || AssignmentOf(statement.text) == std::string::npos) return false;
     const bool memory = statement.text.find("empty") != std::string::npos;
     return std::ranges::all_of(statement.makes, [&](const std::string& name) {
       return name == "_" || names_.contains(name) ||
-             (makers_.contains(name) && !(memory && arguments.contains(name)));
+             (makers_.contains(name) && !(memory && arguments_.contains(name)));
     });
   }
 
   // In front of it what it reads.
   void Add(const Statement& statement, bool of_reply) {
     for (const std::string& name : statement.reads) Make(name);
-    if (of_reply && IsLaunch(statement))
-      for (const std::string& name : ArgumentsOf(statement.text))
-        if (filled_.erase(name) > 0) Line(fmt::format("{0} = {0}.contiguous()", name));
+    // Memory that is made like a tensor gets the order of its axes, too.
+    for (const std::string& name : statement.reads)
+      if (of_reply && arguments_.contains(name) && filled_.erase(name) > 0)
+        Line(fmt::format("{0} = {0}.contiguous()", name));
     Line(statement.text);
     for (const std::string& name : statement.makes) {
       made_.insert(name);
@@ -327,11 +334,13 @@ class Filler {
 
   const Forward &base_, &reply_;
   const std::set<std::string> kernels_;
+  const std::set<std::string>& inputs_;
   std::map<std::string, std::string> names_;
   std::map<std::string, std::vector<size_t>> makers_;  // statements of the base, by name
   std::set<std::string> made_;
+  std::set<std::string> arguments_;  // of launches
   std::set<size_t> used_;
-  std::set<std::string> filled_;  // tensors of the base that need not be contiguous
+  std::set<std::string> filled_;  // tensors of the module that need not be contiguous
   std::string text_;
 };
 

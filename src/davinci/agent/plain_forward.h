@@ -32,10 +32,13 @@ struct PlainForward {
   // Letters of sizes and short names of modules stand for these texts:
   // {"B", "x.shape[1]"}, {"m1", "self.layers[0]"}.
   std::vector<std::pair<std::string, std::string>> names;
+  std::set<std::string> inputs =
+      {};  // tensors among its arguments, whose memory may have any order
 };
 
-// `code` with its forward filled in. A tensor of the plain forward is contiguous where it is an
-// argument of a kernel. Code without a forward stays as it is.
+// `code` with its forward filled in. A tensor of the plain forward, or an input of one
+// without a return, is contiguous where it is an argument of a kernel. Code without a forward stays
+// as it is.
 std::string FilledIn(const PlainForward& plain, const std::string& code);
 
 // The lines of a whole forward that FilledIn() does not make by itself. `plain`: names that the

@@ -69,6 +69,17 @@ TEST(FilledIn, LinesBehindKernelsAreForwards) {
                 "        return t5, y\n");
 }
 
+TEST(FilledIn, InputsOfKernelsAreContiguous) {
+  PlainForward plain = Plain();
+  plain.inputs = {"x"};
+  const std::string launch = "        t5 = torch.empty_like(x)\n        f1(x, batch, t5)\n";
+  EXPECT_THAT(FilledIn(plain, Forward(launch)),
+              HasSubstr("        x = x.contiguous()\n        t5 = torch.empty_like(x)\n"
+                        "        f1(x, batch, t5)\n"));
+  const std::string whole = Forward(launch + "        return t5\n");
+  EXPECT_EQ(FilledIn(plain, whole), whole);
+}
+
 TEST(FilledIn, TheReplysOwnLinesWin) {
   const std::string whole = Forward(
       "        t1 = torch.empty_like(x)\n"

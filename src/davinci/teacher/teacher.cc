@@ -111,6 +111,7 @@ Result<agent::PlainForward> Teacher::PlainOf(const synth::Graph& graph,
   DAVINCI_ASSIGN_OR_RETURN(Candidate calls, WriteVendor(graph, task, Language::kTriton,
                                                         AnswerForm(ReplyForm::kDelta, &steps)));
   plain.code = std::move(calls.source);
+  plain.inputs.insert(task.parts.inputs.begin(), task.parts.inputs.end());
   LowerOptions options;
   options.calls_only = true;
   DAVINCI_ASSIGN_OR_RETURN(const Program program, Lower(graph, task.parts, tables_, options));

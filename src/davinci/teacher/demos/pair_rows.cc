@@ -11,6 +11,7 @@
 #include "davinci/config/task_config.h"
 #include "davinci/sftdata/example.h"
 #include "davinci/teacher/cards/card_text.h"
+#include "davinci/teacher/cards/veil.h"
 
 namespace davinci::teacher {
 namespace {
@@ -22,6 +23,23 @@ davinci::Language PromptLanguage(Language language) {
 }
 
 constexpr size_t kAnyLength = size_t{1} << 20;  // lengths are checked here
+constexpr double kOtherNumbers = 0.5;           // share of rows whose real numbers are others
+
+// The grammar has few numbers, people have any. Nobody runs what a row shows.
+void DrawNumbers(const std::string& id, synth::Graph* graph) {
+  SplitMix64 rng(HashBytes(id, 53));
+  if (rng.Uniform() >= kOtherNumbers) return;
+  for (synth::Node& node : graph->nodes) {
+    if (node.op == nullptr) continue;
+    for (const synth::AttrSpec& attr : node.op->attrs) {
+      const auto value = node.attrs.find(attr.name);
+      if (attr.kind != synth::AttrSpec::Kind::kFloats || value == node.attrs.end()) continue;
+      if (auto* number = std::get_if<double>(&value->second);
+          number != nullptr && rng.Uniform() < kOtherNumbers)
+        *number = OtherNumber(*number, &rng);
+    }
+  }
+}
 
 }  // namespace
 
@@ -160,7 +178,9 @@ Status PairMaker::AddSelection(const PairTask& task, const agent::TaskBrief& bri
 Result<PairRow> PairMaker::Make(const synth::SampledTask& task) const {
   const std::optional<RowCards> cards =
       deck_ == nullptr ? std::nullopt : CardsOfRow(*deck_, corpus_, task, settings_.cards);
-  PairTask made = PairTaskOf(cards ? cards->task : task);
+  synth::SampledTask shown = cards ? cards->task : task;
+  if (settings_.steps && !cards) DrawNumbers(task.id, &shown.graph);
+  PairTask made = PairTaskOf(shown);
   if (settings_.steps) {
     DAVINCI_ASSIGN_OR_RETURN(made.steps,
                              teacher_.StepsOf(*made.graph, *made.text, settings_.language,
