@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cstdlib>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -109,14 +111,61 @@ class Namer {
           if (IsProduct(size, before, at) && left != nullptr && right != nullptr)
             return {{1, {*left, *right}}};
         }
+    if (maker != nullptr && size[0] >= kLeastNamed && !further_.empty())
+      if (auto sum = SumOf(size, SymbolsRead(*maker))) return *std::move(sum);
     return {{size[0], {}}};
+  }
+
+  struct Read {
+    Size size;
+    size_t symbol;
+  };
+  std::vector<Read> SymbolsRead(const TracedCall& maker) const {
+    std::vector<Read> symbols;
+    for (const int read : maker.reads)
+      for (size_t axis = 0; axis < Shape(read).size(); ++axis)
+        if (const size_t* symbol = SymbolOf(At(read, axis), axis))
+          symbols.push_back({At(read, axis), *symbol});
+    return symbols;
+  }
+
+  // A size of the call's operands that is repeated, with a border, or behind another one, at every
+  // shape that was traced.
+  std::optional<SizeExpression> SumOf(const Size& size, const std::vector<Read>& reads) const {
+    constexpr int64_t kMostTimes = 16, kMostBorder = 64;
+    const auto at_all = [&](const auto& is) {
+      for (size_t i = 0; i < size.size(); ++i)
+        if (!is(i)) return false;
+      return true;
+    };
+    for (const Read& read : reads) {
+      const int64_t times = size[0] / read.size[0], border = size[0] - read.size[0];
+      if (times > 1 && times <= kMostTimes &&
+          at_all([&](size_t i) { return size[i] == times * read.size[i]; }))
+        return SizeExpression{{times, {read.symbol}}};
+      if (border != 0 && std::abs(border) <= kMostBorder &&
+          at_all([&](size_t i) { return size[i] == read.size[i] + border; }))
+        return SizeExpression{{1, {read.symbol}}, {border, {}}};
+    }
+    for (const Read& first : reads)
+      for (const Read& second : reads)
+        if (first.symbol < second.symbol &&
+            at_all([&](size_t i) { return size[i] == first.size[i] + second.size[i]; }))
+          return SizeExpression{{1, {first.symbol}}, {1, {second.symbol}}};
+    return std::nullopt;
   }
 
   std::string TextOf(const SizeExpression& size) const {
     std::string text;
-    for (const size_t symbol : size[0].symbols)
-      text += (text.empty() ? "" : "*") + module_.symbols[symbol].name;
-    return text.empty() ? std::to_string(size[0].factor) : text;
+    for (const SizeTerm& term : size) {
+      if (!text.empty()) text += term.factor < 0 ? " - " : " + ";
+      const int64_t factor = text.empty() ? term.factor : std::abs(term.factor);
+      std::string product = factor == 1 && !term.symbols.empty() ? "" : std::to_string(factor);
+      for (const size_t symbol : term.symbols)
+        product += (product.empty() ? "" : "*") + module_.symbols[symbol].name;
+      text += product;
+    }
+    return text;
   }
 
   // A call whose whole numbers are the sizes of its result, in order, names them: views.

@@ -2,8 +2,10 @@
 // "A, B = x.shape" in the place of numbers. Pure.
 //
 // Every size of an input or weight, and of a convolution's result, becomes a symbol; another size
-// of the same value is the same symbol, or the product of two neighbouring ones. So the graph
-// computes what it did at the shapes that were traced, and nothing is known of others.
+// of the same value is the same symbol, or the product of two neighbouring ones. With further
+// shapes a size may also be that of an operand of its call repeated, with a border, or with another
+// one behind it. So the graph computes what it did at the shapes that were traced, and nothing is
+// known of others.
 #pragma once
 
 #include <vector>

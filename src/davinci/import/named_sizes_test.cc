@@ -100,6 +100,42 @@ TEST(NamedSizes, AFurtherShapeTellsEqualSizesApart) {
   EXPECT_EQ(Text(other, 0, 2), Text(other, 0, 3));
 }
 
+// joined = torch.cat((x, y), 1); twice = x.repeat_interleave(2, 1); inner = x[:, 4:-4].
+TracedModule Sums(int64_t left, int64_t right) {
+  TracedModule module;
+  module.values = {Float({16, left}), Float({16, right}), Float({16, left + right}),
+                   Float({16, 2 * left}), Float({16, left - 8})};
+  module.inputs = {{0, "x", true, {}}, {1, "y", true, {}}};
+  const auto call = [&](const char* text, std::vector<int> reads, int gives) {
+    TracedCall made;
+    made.text = text;
+    made.name = "other";
+    made.reads = std::move(reads);
+    made.gives = {{gives, ""}};
+    module.calls.push_back(std::move(made));
+  };
+  call("torch.cat(({0}, {1}), 1)", {0, 1}, 2);
+  call("{0}.repeat_interleave(2, 1)", {0}, 3);
+  call("{0}[:, 4:-4]", {0}, 4);
+  module.outputs = {2, 3, 4};
+  return module;
+}
+
+TEST(NamedSizes, SizesOfOperandsAddUpWhereFurtherShapesAgree) {
+  const TracedModule named = WithNamedSizes(Sums(24, 40), {Sums(30, 50)});
+  const auto size = [&](size_t value) { return named.values[value].sizes[1]; };
+  ASSERT_EQ(size(2).size(), 2u);
+  EXPECT_THAT(size(2)[0].symbols, ElementsAre(1u));
+  EXPECT_THAT(size(2)[1].symbols, ElementsAre(2u));
+  ASSERT_EQ(size(3).size(), 1u);
+  EXPECT_EQ(size(3)[0].factor, 2);
+  ASSERT_EQ(size(4).size(), 2u);
+  EXPECT_EQ(size(4)[1].factor, -8);
+  EXPECT_TRUE(size(4)[1].symbols.empty());
+  // One shape alone says nothing of others.
+  EXPECT_EQ(Text(WithNamedSizes(Sums(24, 40)), 2, 1), "64");
+}
+
 TEST(NamedSizes, SymbolsThatAreThereStay) {
   TracedModule module = Convolution();
   module.symbols = {{"s0", 3, {3, 5}, "x.shape[0]"}};
