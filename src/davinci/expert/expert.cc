@@ -116,6 +116,8 @@ Result<ExpertTask> Expert::Import(const nlohmann::json& traced, const task::Task
   for (size_t i = 0; sizes == OwnSizes::kNamed && i < count; ++i)
     if (auto one = import::ParseTracedModule((*further)[i]); one.ok())
       others.push_back(std::move(one).value());
+  if (const std::string number = import::ChangingNumber(module, others); !number.empty())
+    return InvalidArgument(fmt::format("the number {} is another one at a further shape", number));
   DAVINCI_ASSIGN_OR_RETURN(
       imported.imported,
       import::ImportGraph(

@@ -212,7 +212,42 @@ class Namer {
   std::map<std::pair<Size, size_t>, size_t> small_;  // by value and axis
 };
 
+// "0.375" and "1e-05" of a call's text, in order.
+std::vector<std::string> RealNumbers(const std::string& text) {
+  std::vector<std::string> numbers;
+  const auto digit = [&](size_t i) {
+    return i < text.size() && std::isdigit(static_cast<unsigned char>(text[i])) != 0;
+  };
+  for (size_t i = 0; i < text.size(); ++i) {
+    if (!digit(i)) continue;
+    size_t end = i;
+    while (digit(end) || (end < text.size() && (text[end] == '.' || text[end] == 'e')) ||
+           (end < text.size() && text[end] == '-' && text[end - 1] == 'e'))
+      ++end;
+    const std::string number = text.substr(i, end - i);
+    const bool word = i > 0 && (std::isalnum(static_cast<unsigned char>(text[i - 1])) != 0 ||
+                                text[i - 1] == '_' || text[i - 1] == '.');
+    if (!word && number.find_first_of(".e") != std::string::npos)
+      numbers.push_back((i > 0 && text[i - 1] == '-' ? "-" : "") + number);
+    i = end - 1;
+  }
+  return numbers;
+}
+
 }  // namespace
+
+std::string ChangingNumber(const TracedModule& module, const std::vector<TracedModule>& further) {
+  for (const TracedModule& other : further) {
+    if (other.calls.size() != module.calls.size()) continue;
+    for (size_t i = 0; i < module.calls.size(); ++i) {
+      const auto own = RealNumbers(module.calls[i].text), at = RealNumbers(other.calls[i].text);
+      if (own.size() != at.size()) continue;
+      const auto differs = std::ranges::mismatch(own, at).in1;
+      if (differs != own.end()) return *differs;
+    }
+  }
+  return "";
+}
 
 TracedModule WithNamedSizes(TracedModule module, const std::vector<TracedModule>& further) {
   if (!module.symbols.empty()) return module;

@@ -8,6 +8,7 @@
 // known of others.
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "davinci/import/traced_module.h"
@@ -17,5 +18,9 @@ namespace davinci::import {
 // `further`: the module at other shapes, which tell sizes apart that are alike by accident; one
 // with other calls says nothing. A module that has symbols already stays as it is.
 TracedModule WithNamedSizes(TracedModule module, const std::vector<TracedModule>& further = {});
+
+// A real number in a call that is another one at a further shape, as arguments of forward and roots
+// of sizes are: "0.375"; "": there is none.
+std::string ChangingNumber(const TracedModule& module, const std::vector<TracedModule>& further);
 
 }  // namespace davinci::import

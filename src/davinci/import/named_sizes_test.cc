@@ -136,6 +136,17 @@ TEST(NamedSizes, SizesOfOperandsAddUpWhereFurtherShapesAgree) {
   EXPECT_EQ(Text(WithNamedSizes(Sums(24, 40)), 2, 1), "64");
 }
 
+TEST(NamedSizes, NumbersThatAFurtherShapeChangesAreFound) {
+  TracedModule own = Sums(24, 40), other = Sums(30, 50);
+  own.calls[0].text = other.calls[0].text = "torch.nn.functional.relu({0})";
+  own.calls[1].text = "{0} * 0.375";
+  other.calls[1].text = "{0} * -1.25";
+  EXPECT_EQ(ChangingNumber(own, {other}), "0.375");
+  EXPECT_EQ(ChangingNumber(own, {own}), "");
+  own.calls[1].text = other.calls[1].text = "{0}.reshape(16, 24) + 1e-05";
+  EXPECT_EQ(ChangingNumber(own, {other}), "");
+}
+
 TEST(NamedSizes, SymbolsThatAreThereStay) {
   TracedModule module = Convolution();
   module.symbols = {{"s0", 3, {3, 5}, "x.shape[0]"}};
