@@ -169,7 +169,7 @@ std::set<std::string> Defined(const std::string& text) {
 
 // What a prompt shows and what the answer says have the same names.
 TEST(Teacher, AnswersHaveTheNamesOfTheSteps) {
-  size_t noted = 0, short_ones = 0, results = 0;
+  size_t noted = 0, short_ones = 0, results = 0, taken = 0, written = 0;
   for (const char* pattern : {"mixed_rows_long", "mixed_image", "attention", "matmul_chain"})
     for (const auto& task : Tasks(40, 10, pattern)) {
       const Steps steps = All().teacher.StepsOf(task.graph, task.text, Language::kTriton).value();
@@ -207,10 +207,21 @@ TEST(Teacher, AnswersHaveTheNamesOfTheSteps) {
           << best->source;
       EXPECT_EQ(kernels.find("# @"), std::string::npos) << best->source;
       noted += synth::CountOf(kernels, "\n# t");
+      // Nearly every step that a kernel takes has a line in it.
+      for (const std::string_view line : synth::Split(kernels, '\n')) {
+        if (!line.starts_with("# t")) continue;
+        for (const std::string_view step : synth::Split(line.substr(2, line.find(": ")), ',')) {
+          const std::string_view word = synth::Trim(step);
+          const std::string name(word.substr(0, word.find(' ')));
+          ++taken;
+          written += kernels.find("\n    " + name + " = ") != std::string::npos;
+        }
+      }
     }
   EXPECT_GT(noted, 100u);
   EXPECT_GT(short_ones, 60u);
   EXPECT_GT(results, 200u);
+  EXPECT_GT(10 * written, 7 * taken) << written << " of " << taken;
 }
 
 // `kernel` of the prelude takes a grid of one axis that is no tuple; triton.jit does not.

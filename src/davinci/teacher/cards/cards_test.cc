@@ -226,6 +226,20 @@ TEST(CompositeRows, ShowTheCardWhoseNameTheTaskCalls) {
   EXPECT_GT(count, 60u);
 }
 
+// Steps call the operator by its name in one line, with the arguments that are not its defaults.
+TEST(CompositeRows, StepsCallTheOperatorByItsName) {
+  const CardWorld& world = TheCardWorld();
+  const size_t count = ForCompositeRows(200, [&](const CardDeck&, const auto&, const auto& row) {
+    const auto steps =
+        world.teacher.StepsOf(row.task.graph, row.task.text, Language::kTriton, row.Named());
+    ASSERT_TRUE(steps.ok()) << steps.status().message();
+    const std::string& name = row.composite->invented.op->name;
+    EXPECT_THAT(steps->text, HasSubstr("] = " + name + "(")) << name;
+    EXPECT_EQ(synth::CountOf(steps->text, name + "("), 1u) << steps->text;
+  });
+  EXPECT_GT(count, 20u);
+}
+
 // "o[n, c] = relu(x[c, n])" is relu(element_at(x, "C, N", "c, n")), whose shape stands above it.
 std::string DefinitionOn(const skill::Skill& card) {
   const size_t begin = card.content.find("## Key Idea\n\n`") + 14;
