@@ -11,6 +11,7 @@
 #include "davinci/base/json_text.h"
 #include "davinci/import/named_sizes.h"
 #include "davinci/synth/text.h"
+#include "davinci/teacher/semantics/steps.h"
 
 namespace davinci::expert {
 namespace {
@@ -122,6 +123,11 @@ Result<ExpertTask> Expert::Import(const nlohmann::json& traced, const task::Task
       imported.imported,
       import::ImportGraph(
           sizes == OwnSizes::kNamed ? import::WithNamedSizes(module, others) : module, name));
+  if (sizes == OwnSizes::kNamed) {
+    auto inferred = teacher::WithInferredSizes(imported.imported.graph, imported.imported.task,
+                                               teacher_.tables());
+    if (inferred.ok()) imported.imported.graph = std::move(inferred).value();
+  }
   imported.kept = module.kept;
   for (size_t i = 0; i < task.config.variants.size(); ++i) {
     ExpertTask::Shape& shape = imported.shapes.emplace_back();

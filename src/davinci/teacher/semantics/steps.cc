@@ -280,6 +280,8 @@ class StepWriter {
     lines_.Tell(&steps);
     return steps;
   }
+  // With the sizes that functions gave.
+  const synth::Graph& graph() { return lines_.program().graph; }
 
  private:
   // Weights of the node, by the names of its spelling.
@@ -415,13 +417,20 @@ class StepWriter {
   const synth::Graph& graph_;
   const synth::ClassParts& parts_;
   const Tables& tables_;
-  const NamedOperators& named_;
+  const NamedOperators named_;
   const LowerOptions options_;
   const std::vector<int> uses_ = graph_.UsesOfValues();
   StepLines lines_;
 };
 
 }  // namespace
+
+Result<synth::Graph> WithInferredSizes(const synth::Graph& graph, const synth::RenderedTask& task,
+                                       const Tables& tables) {
+  StepWriter writer(graph, task.parts, tables, {});
+  DAVINCI_RETURN_IF_ERROR(writer.Run(synth::Binding::kCpu).status());
+  return writer.graph();
+}
 
 Result<Steps> StepsOf(const synth::Graph& graph, const synth::RenderedTask& task,
                       const Tables& tables, synth::Binding binding, const NamedOperators& named) {

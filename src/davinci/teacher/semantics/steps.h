@@ -29,4 +29,10 @@ Result<Steps> StepsOf(const synth::Graph& graph, const synth::RenderedTask& task
                       const Tables& tables, synth::Binding binding,
                       const NamedOperators& named = {});
 
+// The graph with sizes that are numbers, as tracing one shape leaves them, in terms of others where
+// the functions that make them say so: half of x.shape[2] behind a pool. For the graph's own sizes
+// alone.
+Result<synth::Graph> WithInferredSizes(const synth::Graph& graph, const synth::RenderedTask& task,
+                                       const Tables& tables);
+
 }  // namespace davinci::teacher

@@ -52,6 +52,10 @@ class Module {
     graph_.outputs = std::move(outputs);
     return StepsOf(graph_, task_, TheTables(), synth::Binding::kCpu).value().text;
   }
+  synth::Graph Inferred(std::vector<ValueId> outputs) {
+    graph_.outputs = std::move(outputs);
+    return WithInferredSizes(graph_, task_, TheTables()).value();
+  }
 
  private:
   ValueId Add(std::vector<DimId> shape) {
@@ -137,7 +141,27 @@ TEST(Steps, SizesAreLetters) {
             "x: [A, B]\n"
             "A = 32, B = 8\n"
             "t1: [A * B] = reshape(x, -1)\n"
-            "t2: [256] = t1 / B ** 0.5\n"
+            "t2: [A * B] = t1 / B ** 0.5\n"
+            "return t2\n");
+}
+
+// What was traced at one shape has numbers behind a pool; what they are of x is known.
+TEST(Steps, SizesThatFunctionsGiveAreInferred) {
+  Module m;
+  const DimId a = m.Size(32), b = m.Size(4), c = m.Size(18);
+  const ValueId x = m.Input("x", {a, b, c});
+  const auto pooled = m.Call("F.max_pool1d({0}, 2)", {x}, {{m.Constant(32), b, m.Constant(9)}});
+  const auto joined = m.Call("torch.cat(({0}, {0}), -1)", pooled, {{a, b, m.Constant(18)}});
+  const synth::Graph graph = m.Inferred(joined);
+  EXPECT_EQ(graph.dims.At(graph.values[1].shape[2], synth::Binding::kCpu), 9);
+  EXPECT_FALSE(graph.dims.IsConstant(graph.values[1].shape[2]));
+  EXPECT_FALSE(graph.dims.IsConstant(graph.values[2].shape[2]));
+  EXPECT_EQ(m.Steps(joined),
+            "forward(x)\n"
+            "x: [A, B, C]\n"
+            "A = 32, B = 4, C = 18, D = 9\n"
+            "t1: [A, B, D] = max_pool1d(x, 2)\n"
+            "t2: [A, B, D + D] = cat((t1, t1), dim=-1)\n"
             "return t2\n");
 }
 
