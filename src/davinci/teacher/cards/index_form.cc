@@ -17,6 +17,7 @@ constexpr double kWrapped = 0.4;   // share with a pointwise function around
 constexpr double kPlain = 0.25;    // share of moves whose result is not joined with `x`
 constexpr double kArgument = 0.5;  // share of numbers that are arguments
 constexpr double kDefault = 0.4;   // share of arguments that have a default
+constexpr double kDrawn = 0.8;     // share of formulas that are drawn part by part
 constexpr std::array<std::string_view, 7> kFactors = {"0.25", "0.3", "0.5", "0.75",
                                                       "1.5",  "2.0", "2.5"};
 
@@ -244,19 +245,74 @@ class Drawing {
   }
 
   void Placed() {
+    if (rng_.Uniform() < kDrawn) return Composed();
     const Formula& drawn = AnyOf(kFormulas);
     const bool divides = drawn.input != kAny;
     const std::string k =
         divides ? (rng_.Below(2) == 0 ? "2" : "4") : (rng_.Below(2) == 0 ? "2" : "3");
     const auto text = [&](const char* form) { return synth::Replaced(form, "{k}", k); };
-    const std::string shape = text(drawn.output), indices = text(drawn.indices);
+    Place(drawn.input, text(drawn.output), text(drawn.indices));
+  }
+
+  void Place(const std::string& input, const std::string& shape, const std::string& indices) {
     const auto axes = static_cast<size_t>(std::ranges::count(shape, ',')) + 1;
-    form_.input = drawn.input;
+    form_.input = input;
     form_.output = synth::Replaced(shape, ", ", " ");
     placed_ = fmt::format("element_at({{x}}, \"{}\", \"{}\")", shape, indices);
-    place_ = std::string("o[n, c, p, q").substr(0, 2 + 3 * axes - 2) + "]";
+    place_ = std::string("o[n, c, p, q").substr(0, 3 * axes) + "]";
     element_ = fmt::format("x[{}]", indices);
     Scaled(placed_);
+  }
+
+  // An index that no list has: a part of one axis, or its neighbours, becomes a part of another
+  // one, and the axes behind the first stand in any order.
+  void Composed() {
+    constexpr std::array<const char*, 3> kNames = {"C", "H", "W"};
+    const bool neighbours = rng_.Below(2) == 0;
+    const size_t from = neighbours ? 1 + rng_.Below(2) : rng_.Below(3);
+    const size_t to = (from + 1 + rng_.Below(2)) % 3, other = 3 - from - to;
+    const std::string name = kNames[from], to_name = kNames[to];
+    const uint64_t k = neighbours ? 2 + rng_.Below(3) : 2 + 2 * rng_.Below(2);
+    const uint64_t apart = 1 + rng_.Below(2), step = 1 + rng_.Below(2);
+    const uint64_t border = rng_.Below(5) < 2 ? 1 + rng_.Below(2) : 0, reach = (k - 1) * apart;
+    std::array<std::string, 3> sizes;
+    sizes[other] = kNames[other];
+    sizes[to] = fmt::format("{}*{}", to_name, k);
+    sizes[from] = !neighbours  ? fmt::format("{}//{}", name, k)
+                  : border > 0 ? name
+                  : step == 1  ? fmt::format("{}-{}", name, reach)
+                               : fmt::format("({}-{})//2+1", name, reach + 1);
+    std::array<size_t, 3> order = {0, 1, 2};
+    for (size_t i = 3; i > 1; --i) std::swap(order[i - 1], order[rng_.Below(i)]);
+    const bool flat = rng_.Below(3) == 0;
+    const std::string& third = sizes[order[2]];
+    const std::string last = third.size() == 1 ? third : "(" + third + ")";
+    std::array<std::string, 3> at;
+    at[order[0]] = "c";
+    at[order[1]] = flat ? fmt::format("(p // {})", last) : "p";
+    at[order[2]] = flat ? fmt::format("(p % {})", last) : "q";
+    const bool low = rng_.Below(2) == 0;
+    std::string part =
+        low ? fmt::format("{} % {}", at[to], k) : fmt::format("{} // {}", at[to], to_name);
+    std::array<std::string, 3> indices;
+    indices[other] = at[other];
+    indices[to] =
+        low ? fmt::format("{} // {}", at[to], k) : fmt::format("{} % {}", at[to], to_name);
+    if (neighbours) {
+      if (apart > 1) part += fmt::format(" * {}", apart);
+      indices[from] = border > 0  ? fmt::format("{} + {} - {}", at[from], part, border)
+                      : step == 1 ? fmt::format("{} + {}", at[from], part)
+                                  : fmt::format("{}*2 + {}", at[from], part);
+    } else {
+      if (rng_.Below(3) == 0) part = fmt::format("({} - {})", k - 1, part);
+      indices[from] = rng_.Below(2) == 0
+                          ? fmt::format("{}*{} + {}", at[from], k, part)
+                          : fmt::format("{} * ({}//{}) + {}", part, name, k, at[from]);
+    }
+    Place(neighbours ? kAny : "N C%4 H%4 W%4",
+          flat ? fmt::format("N, {}, ({})*{}", sizes[order[0]], sizes[order[1]], last)
+               : fmt::format("N, {}, {}, {}", sizes[order[0]], sizes[order[1]], sizes[order[2]]),
+          fmt::format("n, {}, {}, {}", indices[0], indices[1], indices[2]));
   }
 
   void Wrap() {
