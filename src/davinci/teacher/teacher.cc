@@ -1,5 +1,8 @@
 #include "davinci/teacher/teacher.h"
 
+#include <algorithm>
+
+#include "davinci/synth/text.h"
 #include "davinci/teacher/candidate/candidate_writer.h"
 #include "davinci/teacher/candidate/imported_file.h"
 #include "davinci/teacher/semantics/lower.h"
@@ -104,6 +107,22 @@ Result<Steps> Teacher::StepsOf(const synth::Graph& graph, const synth::RenderedT
                           named);
 }
 
+namespace {
+
+// "t8.shape[2] // 2", where t8 is no input.
+bool NamesAResult(const std::string& size, const std::vector<std::string>& inputs) {
+  constexpr std::string_view kShape = ".shape[";
+  for (size_t at = 0; (at = size.find(kShape, at)) != std::string::npos; ++at) {
+    size_t begin = at;
+    while (begin > 0 && (synth::IsWordChar(size[begin - 1]) || size[begin - 1] == '.')) --begin;
+    const std::string name = size.substr(begin, at - begin);
+    if (!name.starts_with("self.") && std::ranges::find(inputs, name) == inputs.end()) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
 Result<agent::PlainForward> Teacher::PlainOf(const synth::Graph& graph,
                                              const synth::RenderedTask& task,
                                              const Steps& steps) const {
@@ -117,8 +136,8 @@ Result<agent::PlainForward> Teacher::PlainOf(const synth::Graph& graph,
   DAVINCI_ASSIGN_OR_RETURN(const Program program, Lower(graph, task.parts, tables_, options));
   for (const auto& [letter, value, axis] : steps.letters) {
     std::string size = program.SizeText(graph.values[static_cast<size_t>(value)].shape[axis]);
-    // A size that only a result has.
-    if (size.find('?') != std::string::npos)
+    // A size that only a result has, which the program has under a name of its own.
+    if (size.find('?') != std::string::npos || NamesAResult(size, task.parts.inputs))
       size = fmt::format("{}.shape[{}]", steps.names.at(value), axis);
     plain.names.emplace_back(letter, std::move(size));
   }
