@@ -224,6 +224,47 @@ TEST(Teacher, AnswersHaveTheNamesOfTheSteps) {
   EXPECT_GT(10 * written, 7 * taken) << written << " of " << taken;
 }
 
+// Behind a convolution that was traced a size is known by its result alone.
+TEST(Teacher, PlainForwardReadsASizeThatAResultHasFromIt) {
+  synth::Graph graph(1);
+  synth::RenderedTask task;
+  const auto size = [&](int64_t value) {
+    return graph.dims.Symbol("", "s" + std::to_string(graph.dims.size()), 1, {value, value, value});
+  };
+  const auto add = [&](std::vector<synth::DimId> shape) {
+    synth::Value value;
+    value.shape = std::move(shape);
+    graph.values.push_back(std::move(value));
+    return static_cast<synth::ValueId>(graph.values.size() - 1);
+  };
+  const auto call = [&](const char* form, std::vector<synth::ValueId> reads,
+                        std::vector<synth::DimId> shape) {
+    synth::Node node;
+    node.inputs = std::move(reads);
+    node.outputs = {add(std::move(shape))};
+    graph.nodes.push_back(node);
+    synth::NodeText text;
+    text.form = form;
+    task.parts.nodes.push_back(text);
+    return node.outputs[0];
+  };
+  const synth::DimId a = size(32), b = size(4), c = size(18), d = size(8);
+  const synth::ValueId x = add({a, b, c}), w = add({b, b, graph.dims.Constant(3)});
+  graph.values[0].origin = synth::Value::Origin::kInput;
+  graph.values[1].origin = synth::Value::Origin::kParameter;
+  graph.inputs = {x};
+  task.parts.inputs = {"x"};
+  task.parts.weights = {{w, "self.w"}};
+  const auto positive = call("F.relu({0})", {x}, {a, b, c});
+  const auto conv = call("F.conv1d({0}, {1}, None, 2)", {positive, w}, {a, b, d});
+  graph.outputs = {call("torch.tanh({0})", {conv}, {a, b, d})};
+  const auto steps = All().teacher.StepsOf(graph, task, Language::kTriton).value();
+  const auto names = All().teacher.PlainOf(graph, task, steps).value().names;
+  using Name = std::pair<std::string, std::string>;
+  for (const Name& name : {Name("C", "x.shape[2]"), Name("D", "t2.shape[2]")})
+    EXPECT_EQ(std::ranges::count(names, name), 1) << name.first;
+}
+
 // `kernel` of the prelude takes a grid of one axis that is no tuple; triton.jit does not.
 TEST(Teacher, EveryKernelOfADeltaReplyIsLaunchedByThePrelude) {
   size_t templates = 0;

@@ -191,33 +191,40 @@ PythonExpression StepLines::Add(const Expression& written, const Expression& mea
   return NameOf(key);
 }
 
+namespace {
+
+// A size that is a number or a product by accident, though the function that makes the value says
+// which size of its operands it is, becomes that size.
+void Infer(synth::DimTable* dims, const std::vector<DimId>& by_function,
+           std::vector<DimId>* shape) {
+  if (by_function.size() != shape->size()) return;
+  for (size_t axis = 0; axis < shape->size(); ++axis) {
+    const DimId known = (*shape)[axis], inferred = by_function[axis];
+    // A symbol of its own is what nothing else tells, as behind a convolution.
+    if ((*dims)[known].kind == synth::Dim::Kind::kSymbol || dims->IsConstant(inferred) ||
+        dims->Equal(known, inferred))
+      continue;
+    bool equal = true;
+    for (const auto binding : {synth::Binding::kCpu, synth::Binding::kCuda})
+      equal = equal && dims->At(known, binding) == dims->At(inferred, binding);
+    if (equal) (*shape)[axis] = inferred;
+  }
+}
+
+}  // namespace
+
 void StepLines::Name(ValueId id, const Expression& tensor) {
   const std::string text = texts_.at(tensor.text);
-  if (const auto inferred = names_.find(tensor.text); inferred != names_.end())
-    Infer(id, inferred->second);
+  if (const auto inferred = names_.find(tensor.text);
+      inferred != names_.end() && inferred->second.IsTensor())
+    Infer(&program_.graph.dims, program_[inferred->second.id].shape,
+          &program_.graph.values[static_cast<size_t>(id)].shape);
   Know(id, text);
   // It is one of the last.
   const auto line = std::find_if(lines_.rbegin(), lines_.rend(),
                                  [&](const Line& made) { return made.name == text; });
   if (line != lines_.rend()) line->type = TypeOf(id);
   names_[tensor.text] = names_[KeyOf(id)];
-}
-
-void StepLines::Infer(ValueId id, const Meaning& inferred) {
-  synth::DimTable& dims = program_.graph.dims;
-  std::vector<DimId>& shape = program_.graph.values[static_cast<size_t>(id)].shape;
-  if (!inferred.IsTensor() || program_[inferred.id].shape.size() != shape.size()) return;
-  for (size_t axis = 0; axis < shape.size(); ++axis) {
-    const DimId by_function = program_[inferred.id].shape[axis];
-    // A symbol of its own is what nothing else tells, as behind a convolution.
-    if (dims[shape[axis]].kind == synth::Dim::Kind::kSymbol || dims.IsConstant(by_function) ||
-        dims.Equal(shape[axis], by_function))
-      continue;
-    bool equal = true;
-    for (const auto binding : {synth::Binding::kCpu, synth::Binding::kCuda})
-      equal = equal && dims.At(shape[axis], binding) == dims.At(by_function, binding);
-    if (equal) shape[axis] = by_function;
-  }
 }
 
 std::vector<std::string> StepLines::Text(synth::Binding binding) const {

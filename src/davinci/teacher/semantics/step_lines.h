@@ -93,10 +93,6 @@ class StepLines {
     std::string key;
     PythonExpression meant;
   };
-  // A size of the graph's value that is a number or a product by accident, though the function that
-  // makes it says which size of its operands it is, becomes that size.
-  void Infer(synth::ValueId id, const Meaning& inferred);
-
   struct Weight {
     std::string name, type;
     size_t axes;

@@ -1,10 +1,8 @@
 #include "davinci/teacher/semantics/steps.h"
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "davinci/teacher/semantics/tables_for_tests.h"
-#include "davinci/teacher/teacher.h"
 
 namespace davinci::teacher {
 namespace {
@@ -53,13 +51,6 @@ class Module {
   std::string Steps(std::vector<ValueId> outputs) {
     graph_.outputs = std::move(outputs);
     return StepsOf(graph_, task_, TheTables(), synth::Binding::kCpu).value().text;
-  }
-  agent::PlainForward Plain(std::vector<ValueId> outputs) {
-    graph_.outputs = std::move(outputs);
-    const Teacher teacher =
-        Teacher::Load(std::filesystem::path(DAVINCI_SOURCE_DIR) / "synth").value();
-    const auto steps = teacher.StepsOf(graph_, task_, Language::kTriton).value();
-    return teacher.PlainOf(graph_, task_, steps).value();
   }
   synth::Graph Inferred(std::vector<ValueId> outputs) {
     graph_.outputs = std::move(outputs);
@@ -172,18 +163,6 @@ TEST(Steps, SizesThatFunctionsGiveAreInferred) {
             "t1: [A, B, D] = max_pool1d(x, 2)\n"
             "t2: [A, B, D + D] = cat((t1, t1), dim=-1)\n"
             "return t2\n");
-}
-
-TEST(Steps, PlainForwardReadsASizeThatAResultHasFromIt) {
-  Module m;
-  const DimId a = m.Size(32), b = m.Size(4), c = m.Size(18), d = m.Size(8);
-  const ValueId x = m.Input("x", {a, b, c}), w = m.Weight("self.w", {b, b, m.Constant(3)});
-  const auto positive = m.Call("F.relu({0})", {x}, {{a, b, c}});
-  const auto conv = m.Call("F.conv1d({0}, {1}, None, 2)", {positive[0], w}, {{a, b, d}});
-  const agent::PlainForward plain = m.Plain(m.Call("torch.tanh({0})", conv, {{a, b, d}}));
-  using Name = std::pair<std::string, std::string>;
-  EXPECT_THAT(plain.names,
-              ::testing::IsSupersetOf({Name("C", "x.shape[2]"), Name("D", "t2.shape[2]")}));
 }
 
 TEST(Steps, AComprehensionStaysAsItIs) {
