@@ -18,7 +18,8 @@ davinci::Language ShownLanguage(Language language) {
                                        : davinci::Language::kTriton;
 }
 
-// What steps say of tensors, and the kernels: the class behind them says nothing.
+// The text has the lines of the steps that name tensors, then the kernels. It leaves out the class,
+// whose forward is empty.
 std::string BesideSteps(const std::string& steps, const std::string& reply) {
   constexpr std::string_view kEmptyForward = "        ...\n";
   std::string text;

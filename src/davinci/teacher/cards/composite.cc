@@ -31,6 +31,7 @@ constexpr double kNamedNumber = 0.5;     // share of a definition's numbers that
 constexpr double kNamedAxis = 0.6;       // share of reductions whose axis is an argument
 constexpr double kNamedKeepdim = 0.35;   // share of results along an axis with keepdim
 constexpr double kOfIndices = 0.5;       // share of operators that move elements
+constexpr double kCompound = 0.5;        // share of names that are made of known words
 constexpr double kBefore = 0.35;         // share of tasks with an operator before the call
 constexpr double kAlone = 0.35;          // share with none behind it
 
@@ -352,7 +353,8 @@ std::string NameOf(const synth::Grammar& grammar, const synth::Corpus& corpus,
                    std::string_view text, SplitMix64* rng) {
   std::string name;
   do {
-    name = Chance(rng, 0.7) ? InventedCompound(corpus, text, rng) : InventedName(corpus, text, rng);
+    name = Chance(rng, kCompound) ? InventedCompound(corpus, text, rng)
+                                  : InventedName(corpus, text, rng);
   } while (grammar.operators.contains(name));
   return name;
 }

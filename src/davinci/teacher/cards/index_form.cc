@@ -63,8 +63,8 @@ constexpr std::array<Reshaping, 14> kReshapings = {{
     {"torch.cat(({{x}}, F.pad({{x}}, (0, 0, 0, {p}))[:, :, {p}:]), 1).flatten(1, 2)", "N C*2*H W"},
 }};
 
-// What stands where in the result, by formulas (semantics/index_formula.cc). {k} divides the axes
-// that the input says.
+// A formula says which element of the input stands at each place of the result
+// (semantics/index_formula.cc). {k} divides the axes that the input says.
 struct Formula {
   const char *input, *output, *indices;
 };

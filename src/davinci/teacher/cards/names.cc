@@ -55,8 +55,8 @@ std::string InventedCompound(const synth::Corpus& corpus, std::string_view text,
 std::string InventedName(const synth::Corpus& corpus, std::string_view text, SplitMix64* rng) {
   return NotIn(text, [&] {
     const double kind = rng->Uniform();
-    if (kind < 0.25) return MadeUpWord(rng);
-    if (kind < 0.5)
+    if (kind < 0.5) return MadeUpWord(rng);
+    if (kind < 0.65)
       return synth::Replaced(
           OneOf(corpus.lists.at("adjective"), rng) + "_" + OneOf(corpus.lists.at("thing"), rng),
           "-", "_");
