@@ -386,7 +386,7 @@ std::vector<std::string> WithoutPlainLines(const std::vector<std::string>& lines
   }
   for (const std::string& name : written)
     if (name.find('.') != std::string::npos && !IsOfBatchNorm(name)) return lines;
-  // What none of these lines reads was for the others.
+  // A value that no kept line reads served the lines that are left out.
   std::set<std::string> read;
   for (size_t i = kept.size(); i-- > 0;) {
     Statement statement{kept[i], {}, {}};

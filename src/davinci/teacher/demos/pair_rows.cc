@@ -25,7 +25,8 @@ davinci::Language PromptLanguage(Language language) {
 constexpr size_t kAnyLength = size_t{1} << 20;  // lengths are checked here
 constexpr double kOtherNumbers = 0.5;           // share of rows whose real numbers are others
 
-// The grammar has few numbers, people have any. Nobody runs what a row shows.
+// Real numbers of the graph become others of the same size: the grammar has a short list of them,
+// and modules that people wrote have any.
 void DrawNumbers(const std::string& id, synth::Graph* graph) {
   SplitMix64 rng(HashBytes(id, 53));
   if (rng.Uniform() >= kOtherNumbers) return;

@@ -145,7 +145,8 @@ TEST(Steps, SizesAreLetters) {
             "return t2\n");
 }
 
-// What was traced at one shape has numbers behind a pool; what they are of x is known.
+// A module that was traced at one shape has numbers behind a pool, and the pool says which sizes of
+// x they are.
 TEST(Steps, SizesThatFunctionsGiveAreInferred) {
   Module m;
   const DimId a = m.Size(32), b = m.Size(4), c = m.Size(18);
