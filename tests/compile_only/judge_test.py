@@ -126,7 +126,8 @@ def main():
             json.dumps({"id": name, "reference": str(HERE / f"{task}.py"), "candidate": str(candidate(code, folder))}) + "\n"
             for name in EXPECTED for task, code in [OTHERS.get(name, ("task", name))]))
         done = subprocess.run([options.davinci, "judge", "--batch", str(jobs), "--out", str(out), "-t", "cuda", "-p", options.protocol,
-                               "--devices", "none", "-j", "2"],
+                               "--devices", "none", "-j", "2",
+                               "--call-timeout", "300"],  # a busy machine interprets slowly
                               stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, errors="replace")
         documents = {d["id"]: d for d in map(json.loads, out.read_text().splitlines())} if out.exists() else {}
     assert all("no_device" in d["provenance"] for d in documents.values()), "a device judged"
