@@ -33,11 +33,22 @@ SPACES = {"F": torch.nn.functional, "nn": torch.nn, "torch": torch}
 OF_PYTORCH = {space: set(dir(module)) for space, module in SPACES.items()}
 
 
-def placed(x, shape, indices):
-    """The elements of x (N, C, H, W) at places that formulas of the position n, c, p, q in the result give; 0 outside of x."""
+def parts_of(place, index, sizes):
+    """The parts of an index: those of 5 in an axis "c*2 + i" are c = 2 and i = 1. The first part has any size, a further one ends where the
+    one before begins."""
+    names = re.findall(r"\b[a-z]\b", place)
+    steps = [eval(place, sizes | {other: int(other == name) for other in names}) for name in names]  # noqa: S307 - our own text
+    return {name: index // step % (steps[at - 1] // step) if at else index // step for at, (name, step) in enumerate(zip(names, steps, strict=True))}
+
+
+def placed(x, shape, place, indices):
+    """The elements of x (N, C, H, W) at places that formulas of the position in the result give; 0 outside of x. `place` names the parts of
+    the position: "n, c*2 + i, p"."""
     sizes = dict(zip("NCHW", x.shape, strict=True))
     axes = [torch.arange(size) for size in eval(f"({shape},)", sizes)]  # noqa: S307 - our own text
-    at = dict(zip("ncpq", torch.meshgrid(*axes, indexing="ij"), strict=False))
+    at = {}
+    for axis, index in zip(place.split(", "), torch.meshgrid(*axes, indexing="ij"), strict=True):
+        at |= parts_of(axis, index, sizes)
     places = [torch.as_tensor(place) for place in eval(f"({indices},)", dict(zip("NCHW", x.shape, strict=True)), at)]  # noqa: S307
     inside = torch.stack([(place >= 0) & (place < size) for place, size in zip(places, x.shape, strict=True)]).all(0)
     return torch.where(inside, x[tuple(place.clamp(0, size - 1) for place, size in zip(places, x.shape, strict=True))], 0.0)
@@ -84,9 +95,12 @@ def known_operators(prompt, task):
         body = body.group(1)
         if body.startswith("o["):  # "o[n, c] = relu(x[c, n])"
             shape = re.search(r"-> \((.*)\)\n", card).group(1)
-            body = re.sub(r"\bx\[(.*?)\]", lambda found: f'placed(x, "{shape}", "{found.group(1)}")', body.split(" = ", 1)[1])  # noqa: B023
+            place, body = re.match(r"o\[(.*?)\] = (.*)", body).groups()
+            body = re.sub(r"\bx\[(.*?)\]", lambda found: f'placed(x, "{shape}", "{place}", "{found.group(1)}")', body)  # noqa: B023
         for signature in re.findall(SIGNATURE, signatures.group(1)):
-            _, space, name = CALL.match(signature).groups()
+            if (call := CALL.match(signature)) is None:  # one of PyTorch's in a space of its own: torch.special.logit
+                continue
+            _, space, name = call.groups()
             called = called or (name not in OF_PYTORCH[space] and define(signature, body) in task)
     return called
 

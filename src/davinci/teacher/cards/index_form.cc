@@ -8,16 +8,18 @@
 #include <vector>
 
 #include "davinci/synth/text.h"
+#include "davinci/teacher/cards/rearrangement.h"
 
 namespace davinci::teacher {
 namespace {
 
 constexpr uint64_t kMostShift = 7;
-constexpr double kWrapped = 0.4;   // share with a pointwise function around
-constexpr double kPlain = 0.25;    // share of moves whose result is not joined with `x`
-constexpr double kArgument = 0.5;  // share of numbers that are arguments
-constexpr double kDefault = 0.4;   // share of arguments that have a default
-constexpr double kDrawn = 0.8;     // share of formulas that are drawn part by part
+constexpr double kWrapped = 0.4;    // share with a pointwise function around
+constexpr double kPlain = 0.25;     // share of moves whose result is not joined with `x`
+constexpr double kArgument = 0.5;   // share of numbers that are arguments
+constexpr double kDefault = 0.4;    // share of arguments that have a default
+constexpr double kSaysParts = 0.5;  // share of formulas that name the parts of the result's axes
+constexpr size_t kMostIndex = 110;  // characters of the indices of a formula
 constexpr std::array<std::string_view, 7> kFactors = {"0.25", "0.3", "0.5", "0.75",
                                                       "1.5",  "2.0", "2.5"};
 
@@ -61,47 +63,6 @@ constexpr std::array<Reshaping, 14> kReshapings = {{
     {"torch.cat(({{x}}, {{x}}.flip(3)), 1).flatten(2)", "N C*2 H*W"},
     {"torch.cat((F.pad({{x}}, ({p}, 0))[..., :-{p}], {{x}}), 1).flatten(2)", "N C*2 H*W"},
     {"torch.cat(({{x}}, F.pad({{x}}, (0, 0, 0, {p}))[:, :, {p}:]), 1).flatten(1, 2)", "N C*2*H W"},
-}};
-
-// A formula says which element of the input stands at each place of the result
-// (semantics/index_formula.cc). {k} divides the axes that the input says.
-struct Formula {
-  const char *input, *output, *indices;
-};
-constexpr const char *kAny = "N C H W", *kPlane = "N C H%4 W%4", *kChannels = "N C%4 H W";
-constexpr std::array<Formula, 27> kFormulas = {{
-    // A part of the rows or columns as channels, and back.
-    {kPlane, "N, C*{k}, H//{k}, W", "n, c // {k}, p*{k} + c % {k}, q"},
-    {kPlane, "N, C*{k}, H//{k}, W", "n, c % C, p*{k} + c // C, q"},
-    {kPlane, "N, C*{k}, H, W//{k}", "n, c // {k}, p, q*{k} + c % {k}"},
-    {kPlane, "N, C*{k}, H, W//{k}", "n, c % C, p, q*{k} + c // C"},
-    {kPlane, "N, H//{k}, W, C*{k}", "n, q // {k}, c*{k} + q % {k}, p"},
-    {kPlane, "N, C*{k}, (H//{k})*W", "n, c // {k}, p // W * {k} + c % {k}, p % W"},
-    {kPlane, "N, (H//{k})*(W//{k}), C, {k}",
-     "n, p, c // (W//{k}) * {k} + q, c % (W//{k}) * {k} + q"},
-    {kChannels, "N, C//{k}, H*{k}, W", "n, c*{k} + p % {k}, p // {k}, q"},
-    {kChannels, "N, C//{k}, H*{k}, W", "n, c + p % {k} * (C//{k}), p // {k}, q"},
-    {kChannels, "N, C//{k}, H, W*{k}", "n, c*{k} + q % {k}, p, q // {k}"},
-    {kChannels, "N, C//{k}, H, W*{k}", "n, c + q // W * (C//{k}), p, q % W"},
-    {kChannels, "N, H, C//{k}, W*{k}", "n, p*{k} + q // W, c, q % W"},
-    // Tiles of a plane.
-    {kPlane, "N, C, H, W", "n, c, p // {k} * {k} + q % {k}, q // {k} * {k} + p % {k}"},
-    {kPlane, "N, C, H, W", "n, c, p % {k} * (H//{k}) + p // {k}, q"},
-    {kPlane, "N, C, H, W", "n, c, p, q // (W//{k}) + q % (W//{k}) * {k}"},
-    // Neighbours side by side; outside of `x` they are 0.
-    {kAny, "N, C*{k}, H, W-{k}+1", "n, c // {k}, p, q + c % {k}"},
-    {kAny, "N, C*{k}, H-{k}+1, W", "n, c // {k}, p + c % {k}, q"},
-    {kAny, "N, C*{k}, H-{k}+1, W-{k}+1", "n, c // {k}, p + c % {k}, q + c % {k}"},
-    {kAny, "N, C*3, H, W", "n, c // 3, p, q + c % 3 - 1"},
-    {kAny, "N, C*3, H, W", "n, c % C, p + c // C - 1, q"},
-    {kAny, "N, C*{k}, H*W", "n, c // {k}, p // W, p % W + c % {k} - 1"},
-    {kAny, "N, C*3, H*W", "n, c // 3, p // W + c % 3 - 1, p % W"},
-    {kAny, "N, C*{k}, H*(W-{k}+1)", "n, c // {k}, p // (W-{k}+1), p % (W-{k}+1) + c % {k}"},
-    {kAny, "N, H*W, C*3", "n, p // 3, c // W, c % W + p % 3 - 1"},
-    {kAny, "N, C, H, W", "n, c, p, q - p % {k}"},
-    // Rows or planes that are turned, each by another length.
-    {kAny, "N, C, H, W", "n, c, p, (q + p) % W"},
-    {kAny, "N, C, H, W", "n, c, (p + c) % H, q"},
 }};
 
 // Two tensors of one shape as one, and the largest result over m, their largest magnitude.
@@ -245,74 +206,17 @@ class Drawing {
   }
 
   void Placed() {
-    if (rng_.Uniform() < kDrawn) return Composed();
-    const Formula& drawn = AnyOf(kFormulas);
-    const bool divides = drawn.input != kAny;
-    const std::string k =
-        divides ? (rng_.Below(2) == 0 ? "2" : "4") : (rng_.Below(2) == 0 ? "2" : "3");
-    const auto text = [&](const char* form) { return synth::Replaced(form, "{k}", k); };
-    Place(drawn.input, text(drawn.output), text(drawn.indices));
-  }
-
-  void Place(const std::string& input, const std::string& shape, const std::string& indices) {
-    const auto axes = static_cast<size_t>(std::ranges::count(shape, ',')) + 1;
-    form_.input = input;
-    form_.output = synth::Replaced(shape, ", ", " ");
-    placed_ = fmt::format("element_at({{x}}, \"{}\", \"{}\")", shape, indices);
-    place_ = std::string("o[n, c, p, q").substr(0, 3 * axes) + "]";
-    element_ = fmt::format("x[{}]", indices);
-    Scaled(placed_);
-  }
-
-  // An index that no list has: a part of one axis, or its neighbours, becomes a part of another
-  // one, and the axes behind the first stand in any order.
-  void Composed() {
-    constexpr std::array<const char*, 3> kNames = {"C", "H", "W"};
-    const bool neighbours = rng_.Below(2) == 0;
-    const size_t from = neighbours ? 1 + rng_.Below(2) : rng_.Below(3);
-    const size_t to = (from + 1 + rng_.Below(2)) % 3, other = 3 - from - to;
-    const std::string name = kNames[from], to_name = kNames[to];
-    const uint64_t k = neighbours ? 2 + rng_.Below(3) : 2 + 2 * rng_.Below(2);
-    const uint64_t apart = 1 + rng_.Below(2), step = 1 + rng_.Below(2);
-    const uint64_t border = rng_.Below(5) < 2 ? 1 + rng_.Below(2) : 0, reach = (k - 1) * apart;
-    std::array<std::string, 3> sizes;
-    sizes[other] = kNames[other];
-    sizes[to] = fmt::format("{}*{}", to_name, k);
-    sizes[from] = !neighbours  ? fmt::format("{}//{}", name, k)
-                  : border > 0 ? name
-                  : step == 1  ? fmt::format("{}-{}", name, reach)
-                               : fmt::format("({}-{})//2+1", name, reach + 1);
-    std::array<size_t, 3> order = {0, 1, 2};
-    for (size_t i = 3; i > 1; --i) std::swap(order[i - 1], order[rng_.Below(i)]);
-    const bool flat = rng_.Below(3) == 0;
-    const std::string& third = sizes[order[2]];
-    const std::string last = third.size() == 1 ? third : "(" + third + ")";
-    std::array<std::string, 3> at;
-    at[order[0]] = "c";
-    at[order[1]] = flat ? fmt::format("(p // {})", last) : "p";
-    at[order[2]] = flat ? fmt::format("(p % {})", last) : "q";
-    const bool low = rng_.Below(2) == 0;
-    std::string part =
-        low ? fmt::format("{} % {}", at[to], k) : fmt::format("{} // {}", at[to], to_name);
-    std::array<std::string, 3> indices;
-    indices[other] = at[other];
-    indices[to] =
-        low ? fmt::format("{} // {}", at[to], k) : fmt::format("{} % {}", at[to], to_name);
-    if (neighbours) {
-      if (apart > 1) part += fmt::format(" * {}", apart);
-      indices[from] = border > 0  ? fmt::format("{} + {} - {}", at[from], part, border)
-                      : step == 1 ? fmt::format("{} + {}", at[from], part)
-                                  : fmt::format("{}*2 + {}", at[from], part);
-    } else {
-      if (rng_.Below(3) == 0) part = fmt::format("({} - {})", k - 1, part);
-      indices[from] = rng_.Below(2) == 0
-                          ? fmt::format("{}*{} + {}", at[from], k, part)
-                          : fmt::format("{} * ({}//{}) + {}", part, name, k, at[from]);
+    while (true) {
+      const Rearrangement drawn = DrawRearrangement(&rng_);
+      if (drawn.Indices().size() > kMostIndex || drawn.IsHeldOut()) continue;
+      form_.input = drawn.input;
+      form_.output = synth::Replaced(drawn.Shape(), ", ", " ");
+      placed_ = fmt::format("element_at({{x}}, \"{}\", \"{}\")", drawn.Shape(), drawn.Indices());
+      const bool parts = rng_.Uniform() < kSaysParts;
+      place_ = parts ? drawn.PlaceByParts() : drawn.Place();
+      element_ = fmt::format("x[{}]", parts ? drawn.IndicesByParts() : drawn.Indices());
+      return Scaled(placed_);
     }
-    Place(neighbours ? kAny : "N C%4 H%4 W%4",
-          flat ? fmt::format("N, {}, ({})*{}", sizes[order[0]], sizes[order[1]], last)
-               : fmt::format("N, {}, {}, {}", sizes[order[0]], sizes[order[1]], sizes[order[2]]),
-          fmt::format("n, {}, {}, {}", indices[0], indices[1], indices[2]));
   }
 
   void Wrap() {

@@ -136,6 +136,8 @@ class Plainer {
   bool Bind(const Signature& signature, const std::vector<Expression>& arguments,
             const std::vector<Keyword>& keywords) {
     if (arguments.size() > signature.parameters.size()) return false;
+    // Tensor.unfold(dimension, size, step) is another function of the name.
+    if (name_ == "unfold" && arguments.size() == 4 && keywords.empty()) return false;
     for (size_t i = 0; i < arguments.size(); ++i)
       bound_.emplace(signature.parameters[i], arguments[i]);
     for (const Keyword& keyword : keywords) {
@@ -175,8 +177,10 @@ class Plainer {
         shape != bound_.end() &&
         (shape->second.kind != EKind::kSequence || shape->second.parts.size() == 1))
       bound_.erase(shape);
+    const auto own_stride = signature.defaults.find("stride");
     if (const auto stride = bound_.find("stride");
         stride != bound_.end() && bound_.contains("kernel_size") &&
+        own_stride != signature.defaults.end() && own_stride->second.Text() == "None" &&
         stride->second.Text() == bound_.at("kernel_size").Text())
       bound_.erase(stride);
     Expression call{EKind::kCall, "", {Named(name_)}, {}};

@@ -46,6 +46,8 @@ TEST(PlainCall, ArgumentsHaveTheirParametersNamesAndNoDefaults) {
   EXPECT_EQ(Plain("x.view(4, 8)"), "x.view(4, 8)");  // a method is its caller's to read
   EXPECT_EQ(Plain("view(x, 4, 8)"), "reshape(x, (4, 8))");
   EXPECT_EQ(Plain("F.max_pool2d(x, (2, 2), (2, 2), 0)"), "max_pool2d(x, 2)");
+  EXPECT_EQ(Plain("F.unfold(x, 4, dilation=1, padding=0, stride=4)"), "unfold(x, 4, stride=4)");
+  EXPECT_EQ(Plain("unfold(x, 2, 3, 1)"), "unfold(x, 2, 3, 1)");  // of a tensor, along an axis
 }
 
 TEST(PlainCall, WhatIsNotKnownStays) {
@@ -102,6 +104,7 @@ TEST(PlainCall, ConstructorsSayWhatForwardPasses) {
   EXPECT_EQ(layer("nn.BatchNorm2d(8)"), "batch_norm(x, self.l, training=True)");
   EXPECT_EQ(layer("nn.InstanceNorm2d(8)"), "instance_norm(x)");
   EXPECT_EQ(layer("nn.MaxPool2d(2, stride=2)"), "max_pool2d(x, 2)");
+  EXPECT_EQ(layer("nn.Unfold(3, padding=1)"), "unfold(x, 3, padding=1)");
   EXPECT_EQ(FunctionOfLayer("nn.LSTM"), "");
 }
 
