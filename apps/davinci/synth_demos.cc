@@ -26,6 +26,7 @@
 #include "davinci/runs/batch_results.h"
 #include "davinci/synth/gallery.h"
 #include "davinci/synth/sampler.h"
+#include "davinci/teacher/candidate/step_answer.h"
 #include "davinci/teacher/demos/demo_rows.h"
 #include "davinci/teacher/demos/mutation.h"
 #include "davinci/teacher/demos/pair_rows.h"
@@ -122,8 +123,8 @@ class DemoWriter {
     if (arguments_.skills > 0) {
       DAVINCI_ASSIGN_OR_RETURN(gains_, ShippedGains());
     }
-    if (arguments_.task == "steps" && arguments_.reply != "delta")
-      return InvalidArgument("--task steps is for --reply delta");
+    if (arguments_.task != "file" && arguments_.reply != "delta")
+      return InvalidArgument(fmt::format("--task {} is for --reply delta", arguments_.task));
     if (arguments_.reply == "delta") {
       if (arguments_.languages != std::vector<std::string>{"triton"})
         return InvalidArgument("--reply delta is for --language triton");
@@ -312,7 +313,7 @@ class DemoWriter {
     row["entry"] = task.text.entry;
     row["split"] = synth::SplitName(task.split);
     std::optional<teacher::Steps> steps;
-    if (arguments_.task == "steps") {
+    if (arguments_.task != "file") {
       DAVINCI_ASSIGN_OR_RETURN(steps, made.StepsOf(task.graph, task.text, DemoLanguage::kTriton));
       DAVINCI_ASSIGN_OR_RETURN(steps->plain, made.PlainOf(task.graph, task.text, *steps));
       row["steps"] = steps->text;
@@ -356,7 +357,7 @@ class DemoWriter {
                            {"split", task.row["split"]},
                            {"operators", graph.OperatorSequence()},
                            {"precision", task.row["precision"]}};
-      if (arguments_.task == "steps") {
+      if (arguments_.task != "file") {
         auto steps = modules->StepsOf(i, Target::kCuda);
         if (steps.ok()) {
           task.row["steps"] = steps->text;
@@ -457,6 +458,8 @@ class DemoWriter {
         }
         DAVINCI_RETURN_IF_ERROR(
             AddCandidate(task, language, level_name, *candidate, candidate->source, &row, jobs));
+        if (arguments_.task == "plan" && language == DemoLanguage::kTriton)
+          row["plan"] = teacher::PlanOf(candidate->source);
         *jobs += others;
         for (const std::string& rule : candidate->rules.Names()) ++rules_[rule];
         for (const std::string& skill : candidate->skills) ++skills_[skill];
@@ -660,9 +663,10 @@ void AddSynthDemos(CLI::App* synth, GlobalOptions& global, int* exit_code) {
       ->check(CLI::IsMember({"file", "delta"}));
   demos
       ->add_option("--task", arguments->task,
-                   "what rows are to show of the task: its file (default), or its steps, whose "
-                   "names the candidates of --reply delta then have (agents.task of recipes)")
-      ->check(CLI::IsMember({"file", "steps"}));
+                   "what rows are to show of the task: its file (default), its steps, whose "
+                   "names the candidates of --reply delta then have, or these and how the last "
+                   "level's candidate divides them into kernels, plan (agents.task of recipes)")
+      ->check(CLI::IsMember({"file", "steps", "plan"}));
   demos->add_flag("--mutated", arguments->mistakes,
                   "also the last level's candidate with one mistake, for repair rows; "
                   "--mutated=N: with each of N mistakes");

@@ -51,6 +51,7 @@ struct PairArguments {
   std::string reply = "delta";
   std::string prompts = "compact";
   std::string task = "file";
+  double plans = 0.8;
   std::vector<std::string> devices;
   std::vector<std::string> tasks;    // of the user, with the generated ones
   size_t copies = 0;                 // altered ones of each of the user's
@@ -141,6 +142,7 @@ json ArgumentsOf(const PairArguments& arguments) {
           {"reply", arguments.reply},
           {"prompts", arguments.prompts},
           {"task", arguments.task},
+          {"plans", arguments.plans},
           {"devices", arguments.devices},
           {"tokenizer", arguments.tokenizer},
           {"shard", arguments.shard},
@@ -322,7 +324,7 @@ Result<teacher::PairRow> RowOf(const UsersRows& users, const ImportedModules& mo
     task.entry = config.entry.empty() ? config.function : config.entry;
     task.defines = module.task->candidate_entry;
     task.may_vary = false;  // its text is what was traced
-    if (users.arguments.task == "steps" && !steps) {
+    if (users.arguments.task != "file" && !steps) {
       // Those of rollouts, whatever the sizes of the kernels.
       const auto shown = modules.StepsOf(i, target);
       if (shown.ok()) steps = *shown;
@@ -421,7 +423,8 @@ Status Run(PairArguments arguments, const GlobalOptions& global) {
                       : arguments.language == "cuda" ? teacher::Language::kCuda
                                                      : teacher::Language::kTriton;
   settings.reply = arguments.reply == "delta" ? ReplyForm::kDelta : ReplyForm::kFile;
-  settings.steps = arguments.task == "steps";
+  settings.steps = arguments.task != "file";
+  settings.plans = arguments.task == "plan" ? arguments.plans : 0;
   const Target target = arguments.language == "cpp" ? Target::kCpu : Target::kCuda;
   DAVINCI_ASSIGN_OR_RETURN(settings.devices, DeviceTexts(arguments.devices, target, prompts));
   if (!arguments.tokenizer.empty()) {
@@ -517,10 +520,16 @@ void AddSynthPairs(CLI::App* synth, GlobalOptions& global, int* exit_code) {
   pairs->add_option("--prompts", arguments->prompts, "compact (default) or full")
       ->check(CLI::IsMember({"compact", "full"}));
   pairs
-      ->add_option("--task", arguments->task,
-                   "what prompts show of the task: its file (default), or its steps, one call a "
-                   "line, wherever no card is shown (agents.task of recipes)")
-      ->check(CLI::IsMember({"file", "steps"}));
+      ->add_option(
+          "--task", arguments->task,
+          "what prompts show of the task: its file (default), its steps, one call a line, or "
+          "steps and a plan: how to divide them into kernels (agents.task of recipes)")
+      ->check(CLI::IsMember({"file", "steps", "plan"}));
+  pairs
+      ->add_option("--plans", arguments->plans,
+                   "share of rows with a plan, of --task plan: without one a model learns to make "
+                   "its own (default 0.8)")
+      ->check(CLI::Range(0.0, 1.0));
   pairs->add_option("--device", arguments->devices,
                     "names of devices, of which a prompt has one; here: this machine's (default: "
                     "some of the target's, and none)");

@@ -65,7 +65,10 @@ Result<teacher::Demonstration> DemonstrationOf(const json& demo, const json& can
   made.brief.class_name = demo.value("defines", made.brief.class_name);
   made.brief.reference = demo["source"];
   // As its candidates were made for.
-  if (made.brief.reply == ReplyForm::kDelta) made.brief.steps = demo.value("steps", "");
+  if (made.brief.reply == ReplyForm::kDelta) {
+    made.brief.steps = demo.value("steps", "");
+    made.brief.plan = demo.value("plan", "");
+  }
   made.family = demo.value("family", "");
   made.split = demo.value("split", "train");
   made.device = devices.at(target);

@@ -132,14 +132,14 @@ Status OpenAuthor(const runs::RunRecipe& recipe, expert::Dealing dealing, Workpl
 }
 
 // Has the steps of the run's tasks read before the first rollout.
-Status OpenSteps(Workplace* place) {
+Status OpenSteps(rollout::TaskText shown, Workplace* place) {
   DAVINCI_ASSIGN_OR_RETURN(auto expert, expert::Expert::Load(place->installation.home / "synth"));
   place->parts.add_steps = [expert = std::make_shared<const expert::Expert>(std::move(expert)),
-                            pool = place->pool,
-                            note = place->on_notice](std::vector<rollout::TaskInput>* inputs) {
+                            pool = place->pool, note = place->on_notice,
+                            shown](std::vector<rollout::TaskInput>* inputs) {
     expert::AddSteps(
         *expert, [&](const auto& task, Target target) { return (*pool)->Trace(task, target); },
-        note, inputs);
+        shown, note, inputs);
   };
   return Status::Ok();
 }
@@ -482,7 +482,8 @@ Result<Workplace> OpenWorkplace(const RunFlags& flags, const runs::RunRecipe& re
   parts.judges = place.judges.get();
   parts.prompts = place.prompts.get();
   parts.verdict_cache = place.verdict_cache.get();
-  if (recipe.step.shows_steps) DAVINCI_RETURN_IF_ERROR(OpenSteps(&place));
+  if (recipe.step.task_text != rollout::TaskText::kFile)
+    DAVINCI_RETURN_IF_ERROR(OpenSteps(recipe.step.task_text, &place));
   parts.num_cores = num_cores;
   parts.notices = [clients = place.clients] {
     std::vector<std::string> notices;

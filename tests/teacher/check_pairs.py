@@ -38,7 +38,10 @@ def parts_of(place, index, sizes):
     one before begins."""
     names = re.findall(r"\b[a-z]\b", place)
     steps = [eval(place, sizes | {other: int(other == name) for other in names}) for name in names]  # noqa: S307 - our own text
-    return {name: index // step % (steps[at - 1] // step) if at else index // step for at, (name, step) in enumerate(zip(names, steps, strict=True))}
+    parts = {name: index // step for name, step in zip(names, steps, strict=True)}
+    for name, step, above in zip(names[1:], steps[1:], steps, strict=False):
+        parts[name] = parts[name] % (above // step)
+    return parts
 
 
 def placed(x, shape, place, indices):

@@ -18,7 +18,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 FILES = [ROOT / "tests/import/modules" / name for name in ("adain_style_transfer.py", "cbam_attention.py")] + \
     [ROOT / "tasks" / name for name in ("pointwise/hardswish_chain.py", "norm/layer_norm.py")]
 # Language, form of reply, what is shown of the task, and which of each folder's two files: each is asked about in two of the sets.
-SETS = [("cpp", "file", "file", 1), ("cuda", "file", "file", 0), ("triton", "delta", "steps", 0), ("triton", "delta", "file", 1)]
+SETS = [("cpp", "file", "file", 1), ("cuda", "file", "file", 0), ("triton", "delta", "plan", 0), ("triton", "delta", "file", 1)]
 asked = []
 
 
@@ -71,7 +71,7 @@ def main():
         rows = []
         users = [out / "demos/tasks" / file.name for file in files]
         for name, tasks in (("generated", ("--count", 1)), ("users", ("--count", 0, "--tasks", *users))):
-            run(davinci, "synth", "pairs", *tasks, *common, "--task", shown, "--varied", 0, "--with-skills", 0, "--selections", 1, "--device", "here",
+            run(davinci, "synth", "pairs", *tasks, *common, "--task", shown, "--plans", 1, "--varied", 0, "--with-skills", 0, "--selections", 1, "--device", "here",
                 "--reply-tokens", 100000, "--policy-tokens", 100000, "--threads", 1, "--out", out / name)
             made = [json.loads(line) for file in sorted((out / name).glob("*.jsonl")) for line in file.read_text().splitlines()]
             assert made, f"no {name} rows in {language}"

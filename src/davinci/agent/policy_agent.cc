@@ -72,6 +72,7 @@ Result<Conversation> StartConversation(const PromptSet& prompts, const TaskBrief
   DAVINCI_ASSIGN_OR_RETURN(PromptValues values, TaskValues(prompts, task, skills));
   values["delta"] = DeltaText(task);
   values["steps"] = WithoutTrailingNewlines(task.steps);
+  values["plan"] = WithoutTrailingNewlines(task.plan);
   DAVINCI_ASSIGN_OR_RETURN(conversation.task, prompts.Render("policy_task", values));
   DAVINCI_ASSIGN_OR_RETURN(const std::string notes, UserNotes(prompts, task));
   conversation.task += notes;

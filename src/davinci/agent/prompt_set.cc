@@ -26,7 +26,7 @@ const std::map<std::string, std::vector<std::string>, std::less<>>& Contracts() 
        {"language", "contract", "device", "entry", "function", "class_name", "precision", "delta"}},
       {"policy_task",
        {"language", "example_reference", "example_candidate", "skills", "reference", "steps",
-        "sizes", "other_shapes", "class_name", "delta"}},
+        "plan", "sizes", "other_shapes", "class_name", "delta"}},
       {"kevin_task",
        {"language", "example_reference", "example_candidate", "skills", "reference", "sizes",
         "other_shapes", "class_name"}},

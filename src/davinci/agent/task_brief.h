@@ -15,9 +15,11 @@
 namespace davinci::agent {
 
 struct TaskBrief {
-  std::string id;                       // TaskEntry::id, for labels only; no agent sees it
-  std::string reference;                // source text of the reference file
-  std::string steps;                    // what it computes, one call a line; "" = not known
+  std::string id;         // TaskEntry::id, for labels only; no agent sees it
+  std::string reference;  // source text of the reference file
+  std::string steps;      // what it computes, one call a line; "" = not known
+  // A way to divide the steps into kernels, a line each: "# t1 linear: x, self.w -> t1"; "" = none.
+  std::string plan;
   PlainForward plain;                   // what replies leave out beside `steps`
   std::string entry = "Model";          // class or function of the reference
   bool is_function = false;             // `entry` is one

@@ -11,6 +11,7 @@
 #include "davinci/base/json_text.h"
 #include "davinci/import/named_sizes.h"
 #include "davinci/synth/text.h"
+#include "davinci/teacher/candidate/step_answer.h"
 #include "davinci/teacher/semantics/steps.h"
 
 namespace davinci::expert {
@@ -399,6 +400,21 @@ Result<teacher::Steps> Expert::StepsOf(const nlohmann::json& traced, const task:
                            teacher_.StepsOf(graph, text, teacher::Language::kCpp));
   DAVINCI_ASSIGN_OR_RETURN(steps.plain, teacher_.PlainOf(graph, text, steps));
   return steps;
+}
+
+std::string Expert::PlanOf(const nlohmann::json& traced, const task::Task& task,
+                           const teacher::Steps& steps) const {
+  constexpr auto kLanguage = teacher::Language::kTriton;
+  const auto best = teacher::RuleSet::Of(teacher::Level::kBest, kLanguage);
+  for (const OwnSizes sizes : {OwnSizes::kNamed, OwnSizes::kNumbers}) {
+    const auto module = Import(traced, task, sizes);
+    if (!module.ok()) continue;
+    const auto& [graph, text] = module->imported;
+    const auto candidate =
+        teacher_.Write(graph, text, kLanguage, best, {ReplyForm::kDelta, &steps});
+    if (candidate.ok()) return teacher::PlanOf(candidate->source);
+  }
+  return "";
 }
 
 std::vector<std::string> Expert::CostlyRules() {

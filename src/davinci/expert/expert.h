@@ -84,6 +84,10 @@ class Expert {
   // The task's forward as straight-line PyTorch, one call a line (teacher/semantics/steps.h), and
   // as code. Sizes have letters. Errors as Import().
   Result<teacher::Steps> StepsOf(const nlohmann::json& traced, const task::Task& task) const;
+  // How the rules divide these steps into kernels of Triton (agent::TaskBrief::plan); "" where they
+  // write none.
+  std::string PlanOf(const nlohmann::json& traced, const task::Task& task,
+                     const teacher::Steps& steps) const;
   // Rules whose gain depends on sizes and machine, in the order in which leaving one out is worth a
   // measurement.
   static std::vector<std::string> CostlyRules();

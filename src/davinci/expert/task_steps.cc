@@ -6,7 +6,7 @@
 
 namespace davinci::expert {
 
-void AddSteps(const Expert& expert, const TargetTracer& tracer,
+void AddSteps(const Expert& expert, const TargetTracer& tracer, rollout::TaskText shown,
               const std::function<void(const std::string&)>& note,
               std::vector<rollout::TaskInput>* inputs) {
   std::vector<Status> why(inputs->size());
@@ -14,7 +14,10 @@ void AddSteps(const Expert& expert, const TargetTracer& tracer,
     rollout::TaskInput& input = (*inputs)[i];
     const auto steps = [&]() -> Result<teacher::Steps> {
       DAVINCI_ASSIGN_OR_RETURN(const auto traced, tracer(input.task, input.brief.target));
-      return expert.StepsOf(traced, *input.task);
+      DAVINCI_ASSIGN_OR_RETURN(teacher::Steps made, expert.StepsOf(traced, *input.task));
+      if (shown == rollout::TaskText::kPlan)
+        input.brief.plan = expert.PlanOf(traced, *input.task, made);
+      return made;
     }();
     if (steps.ok()) {
       input.brief.steps = steps->text;

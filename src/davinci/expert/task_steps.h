@@ -1,4 +1,5 @@
-// Steps of a run's tasks: what prompts show in the place of a task's file (agents.task = "steps").
+// Steps of a run's tasks: what prompts show in the place of a task's file (agents.task = "steps",
+// "plan").
 #pragma once
 
 #include <functional>
@@ -8,6 +9,7 @@
 #include <vector>
 
 #include "davinci/expert/expert.h"
+#include "davinci/rollout/settings.h"
 #include "davinci/rollout/step_context.h"
 
 namespace davinci::expert {
@@ -16,9 +18,9 @@ namespace davinci::expert {
 using TargetTracer = std::function<Result<nlohmann::json>(
     const std::shared_ptr<const task::Task>& task, Target target)>;
 
-// Fills the briefs' steps, several tasks at a time. A task that cannot be read keeps its file;
-// `note` (may be empty) hears of it.
-void AddSteps(const Expert& expert, const TargetTracer& tracer,
+// Fills the briefs' steps, and their plans where `shown` says so, several tasks at a time. A task
+// that cannot be read keeps its file; `note` (may be empty) hears of it.
+void AddSteps(const Expert& expert, const TargetTracer& tracer, rollout::TaskText shown,
               const std::function<void(const std::string&)>& note,
               std::vector<rollout::TaskInput>* inputs);
 

@@ -35,6 +35,24 @@ std::optional<SelectionMethod> ParseSelectionMethod(std::string_view name) {
   return std::nullopt;
 }
 
+std::string_view TaskTextName(TaskText text) {
+  switch (text) {
+    case TaskText::kFile:
+      return "file";
+    case TaskText::kSteps:
+      return "steps";
+    case TaskText::kPlan:
+      return "plan";
+  }
+  return "unknown";
+}
+
+std::optional<TaskText> ParseTaskText(std::string_view name) {
+  for (const TaskText text : {TaskText::kFile, TaskText::kSteps, TaskText::kPlan})
+    if (TaskTextName(text) == name) return text;
+  return std::nullopt;
+}
+
 namespace {
 
 // More than a library holds for one audience.

@@ -55,6 +55,15 @@ enum class SelectionMethod {
 std::string_view SelectionMethodName(SelectionMethod method);
 std::optional<SelectionMethod> ParseSelectionMethod(std::string_view name);
 
+// What prompts of the Policy agent show of a task.
+enum class TaskText {
+  kFile,
+  kSteps,  // agent::TaskBrief::steps
+  kPlan,   // and agent::TaskBrief::plan
+};
+std::string_view TaskTextName(TaskText text);
+std::optional<TaskText> ParseTaskText(std::string_view name);
+
 // Rules about a candidate's source.
 enum class StaticRules {
   kNone,
@@ -88,7 +97,7 @@ struct StepSettings {
   std::vector<std::string> shapes;     // further ones to verify (task::ParseShape)
   std::string hints;                   // the user's advice, shown with every task
   ReplyForm reply = ReplyForm::kFile;  // what a reply of the Policy agent holds
-  bool shows_steps = false;            // prompts of the Policy agent show agent::TaskBrief::steps
+  TaskText task_text = TaskText::kFile;
   // A kernel that only calls PyTorch (label "only PyTorch") is a policy violation.
   bool require_own_kernel = false;
   // A source that the static rules of a paper object to is a violation, too; it is not judged.

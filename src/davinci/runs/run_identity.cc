@@ -41,7 +41,8 @@ void PutModels(const RunRecipe& recipe, Keys* keys) {
 }
 
 void PutAgents(const rollout::StepSettings& step, Keys* keys) {
-  if (step.shows_steps) Put(keys, "agents.task", "steps");
+  if (step.task_text != rollout::TaskText::kFile)
+    Put(keys, "agents.task", rollout::TaskTextName(step.task_text));
   Put(keys, "selection.schemes", step.schemes);
   Put(keys, "selection.method", rollout::SelectionMethodName(step.selection));
   Put(keys, "selection.null_scheme", step.null_scheme);

@@ -137,8 +137,7 @@ void Reader::ReadAgents() {
   Named("agents.reply", &step.reply, "file", {"file", "delta"}, [](std::string_view name) {
     return std::optional(name == "delta" ? ReplyForm::kDelta : ReplyForm::kFile);
   });
-  Named("agents.task", &step.shows_steps, "file", {"file", "steps"},
-        [](std::string_view name) { return std::optional(name == "steps"); });
+  Named("agents.task", &step.task_text, "file", {"file", "steps", "plan"}, rollout::ParseTaskText);
   Number("selection.schemes", &step.schemes, 0, 64);
   Named("selection.method", &step.selection, "agent", {"agent", "bm25", "random"},
         rollout::ParseSelectionMethod);
@@ -206,10 +205,11 @@ void Reader::ReadRollout() {
   Number("rollout.turns", &step.turns, 1, 1000);
   Number("rollout.iterations", &step.iterations, 1, 1000);
   Number("rollout.carried_turns", &step.carried_turns, 0, 100);
-  if (step.shows_steps && step.reply == ReplyForm::kFile)
+  if (step.task_text != rollout::TaskText::kFile && step.reply == ReplyForm::kFile)
     reader_.Problem("agents.task",
-                    "\"steps\" is for agents.reply = \"delta\": a whole file is written from the "
-                    "task's file; set agents.reply, or agents.task = \"file\"");
+                    fmt::format("\"{}\" is for agents.reply = \"delta\": a whole file is written "
+                                "from the task's file; set agents.reply, or agents.task = \"file\"",
+                                rollout::TaskTextName(step.task_text)));
   if (step.reply == ReplyForm::kDelta && (step.strategy == "kevin" || step.strategy == "evolve"))
     reader_.Problem("agents.reply", fmt::format("\"delta\" is not for search.strategy = \"{}\", "
                                                 "whose prompts ask for whole files",

@@ -6,6 +6,7 @@
 #include <filesystem>
 
 #include "davinci/synth/text.h"
+#include "davinci/teacher/candidate/step_answer.h"
 #include "davinci/teacher/program/math_text.h"
 #include "davinci/teacher/semantics/python_expression.h"
 
@@ -263,6 +264,38 @@ TEST(Teacher, PlainForwardReadsASizeThatAResultHasFromIt) {
   using Name = std::pair<std::string, std::string>;
   for (const Name& name : {Name("C", "x.shape[2]"), Name("D", "t2.shape[2]")})
     EXPECT_EQ(std::ranges::count(names, name), 1) << name.first;
+}
+
+// A plan has a line for each use of a kernel, and each launch of the reply is one.
+TEST(Teacher, PlansSayEachUseOfAKernel) {
+  size_t plans = 0, further = 0;
+  for (const char* pattern : {"mixed_rows_long", "mlp", "mixture_single"})
+    for (const auto& task : Tasks(40, 10, pattern)) {
+      const Steps steps = All().teacher.StepsOf(task.graph, task.text, Language::kTriton).value();
+      const auto best = All().teacher.Write(task.graph, task.text, Language::kTriton,
+                                            RuleSet::Of(Level::kBest, Language::kTriton),
+                                            {ReplyForm::kDelta, &steps});
+      if (!best.ok() || best->own_kernels == 0) continue;
+      const std::string plan = PlanOf(best->source);
+      size_t launches = 0, lines = 0;
+      for (const std::string_view line : synth::Split(best->source, '\n')) {
+        const std::string_view text = synth::Trim(line);
+        const size_t end =
+            static_cast<size_t>(std::ranges::find_if_not(text, synth::IsWordChar) - text.begin());
+        launches += end > 1 && end < text.size() && text[0] == 'f' && text[1] >= '1' &&
+                    text[1] <= '9' && (text[end] == '(' || text[end] == '[');
+      }
+      for (const std::string_view line : synth::Split(plan, '\n')) {
+        if (line.empty()) continue;
+        ++lines;
+        further += line.starts_with("# also t");
+        EXPECT_NE(line.find(" -> "), std::string::npos) << line;
+      }
+      EXPECT_EQ(lines, launches) << best->source;
+      ++plans;
+    }
+  EXPECT_GT(plans, 40u);
+  EXPECT_GT(further, 0u);
 }
 
 // `kernel` of the prelude takes a grid of one axis that is no tuple; triton.jit does not.

@@ -177,11 +177,13 @@ void CandidateWriter::Take(KernelText text, const std::set<int>& nodes,
                            const std::string& operators) {
   ++d_.candidate.own_kernels;
   if (d_.task.parts.imported) {
-    const std::vector<std::string> lines = d_.file->CallOfKnown(text);
+    std::vector<std::string> known;
+    const std::vector<std::string> lines = d_.file->CallOfKnown(text, &known);
     for (const std::string& line : lines) d_.Line(line);
+    if (d_.steps != nullptr) AddFurtherNotes(nodes, text, known, &d_);
     if (!lines.empty()) return;
   }
-  const bool fresh = !d_.brief || !IsRepeated(&text);
+  const bool fresh = !d_.brief || !IsRepeated(nodes, &text);
   // What it computes, step by step, in front of the steps.
   const size_t body = text.source.find("):\n");
   if (d_.steps != nullptr && fresh)
@@ -192,7 +194,7 @@ void CandidateWriter::Take(KernelText text, const std::set<int>& nodes,
   for (const std::string& line : text.call) d_.Line(line);
 }
 
-bool CandidateWriter::IsRepeated(KernelText* text) {
+bool CandidateWriter::IsRepeated(const std::set<int>& nodes, KernelText* text) {
   static constexpr std::string_view kBegin = "@kernel\ndef ";
   if (!text->source.starts_with(kBegin) ||
       text->source.find(kBegin, kBegin.size()) != std::string::npos)
@@ -201,6 +203,7 @@ bool CandidateWriter::IsRepeated(KernelText* text) {
   const std::string name = text->source.substr(kBegin.size(), end - kBegin.size());
   const auto [known, fresh] = kernels_by_text_.try_emplace(text->source.substr(end), name);
   if (fresh) return false;
+  if (d_.steps != nullptr) AddFurtherNotes(nodes, *text, {known->second}, &d_);
   for (std::string& line : text->call) line = synth::WithWord(line, name, known->second);
   d_.file->names.erase(name);
   return true;

@@ -51,7 +51,7 @@ class CandidateWriter {
   // `operators`: what the kernel computes; "": no comment says so. `nodes`: whose steps it takes.
   void Take(KernelText text, const std::set<int>& nodes, const std::string& operators = "");
   // True where an earlier kernel of a delta reply is the same but for its name; the call gets that.
-  bool IsRepeated(KernelText* text);
+  bool IsRepeated(const std::set<int>& nodes, KernelText* text);
   // The value by a kernel template, where there is one and its rule is allowed.
   bool OwnTemplate(Id id);
   void NoteStructure(Id id);

@@ -20,6 +20,7 @@ namespace davinci::teacher {
 struct KernelNote {
   std::string steps;                       // "t2 linear, t3 relu"
   std::vector<std::string> reads, writes;  // its tensors, in the order of its arguments
+  bool further = false;                    // the kernel has an earlier use
 };
 
 struct Draft {

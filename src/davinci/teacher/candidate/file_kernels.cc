@@ -91,7 +91,8 @@ void FileKernels::Add(const KernelText& text, Language language, bool with_sourc
   helpers.insert(text.helpers.begin(), text.helpers.end());
 }
 
-std::vector<std::string> FileKernels::CallOfKnown(const KernelText& text) {
+std::vector<std::string> FileKernels::CallOfKnown(const KernelText& text,
+                                                  std::vector<std::string>* earlier) {
   // In Python kernels are called by the names of their definitions, or of what these are bound to.
   const bool bound = !text.binding.empty();
   const std::string bindings_of = "\n" + text.binding;
@@ -103,6 +104,7 @@ std::vector<std::string> FileKernels::CallOfKnown(const KernelText& text) {
       own.push_back(symbol);
   const auto [found, added] = known.try_emplace(Unnamed(text.source + bindings_of, own), called);
   if (added) return {};
+  if (earlier != nullptr) *earlier = found->second;
   std::vector<std::string> lines = text.call;
   for (std::string& line : lines)
     for (size_t i = 0; i < called.size(); ++i)

@@ -21,8 +21,10 @@ struct FileKernels {
   // earlier kernel has the same text.
   void Add(const KernelText& text, Language language, bool with_source = true);
   // Python lines that call an earlier kernel which is the same but for names, those of its tensors
-  // among them; empty: the kernel is new, and known from now on.
-  std::vector<std::string> CallOfKnown(const KernelText& text);
+  // among them; empty: the kernel is new, and known from now on. `earlier` (may be null): what they
+  // call.
+  std::vector<std::string> CallOfKnown(const KernelText& text,
+                                       std::vector<std::string>* earlier = nullptr);
 
   std::string kernels, bindings;
   std::set<std::string> helpers, names;

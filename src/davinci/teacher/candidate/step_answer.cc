@@ -68,6 +68,16 @@ size_t ReadTensors(const std::string& source, const std::vector<std::string>& ca
   return close;
 }
 
+// "t2 linear, t3 relu"
+std::string StepsOfNodes(const Draft& draft, const std::set<int>& nodes) {
+  std::vector<std::string> steps;
+  for (const int node : nodes)
+    if (node >= 0)
+      for (const Step& step : draft.steps->of_nodes[static_cast<size_t>(node)])
+        steps.push_back(step.name + " " + step.operation);
+  return synth::Join(steps, ", ");
+}
+
 // The name that the steps have for a value, "t7"; "": none.
 std::string StepName(const Draft& draft, Id id) {
   std::string name;
@@ -97,19 +107,45 @@ std::map<Id, std::string> NamesInKernels(const Draft& draft) {
 }
 
 void AddKernelNotes(const std::set<int>& nodes, Draft* draft, KernelText* text) {
-  std::vector<std::string> steps;
-  for (const int node : nodes)
-    if (node >= 0)
-      for (const Step& step : draft->steps->of_nodes[static_cast<size_t>(node)])
-        steps.push_back(step.name + " " + step.operation);
+  const std::string steps = StepsOfNodes(*draft, nodes);
   for (size_t at = 0; (at = text->source.find(kKernelBegin, at)) != std::string::npos;) {
-    KernelNote note{synth::Join(steps, ", "), {}, {}};
+    KernelNote note{steps, {}, {}};
     const size_t end = ReadTensors(text->source, text->call, at, &note);
     const std::string place = NotePlace(draft->notes.size());
     draft->notes.push_back(std::move(note));
     text->source.insert(at, place);
     at = end + place.size();
   }
+}
+
+void AddFurtherNotes(const std::set<int>& nodes, const KernelText& text,
+                     const std::vector<std::string>& known, Draft* draft) {
+  const std::string steps = StepsOfNodes(*draft, nodes);
+  size_t kernel = 0;
+  for (size_t at = 0;
+       kernel < known.size() && (at = text.source.find(kKernelBegin, at)) != std::string::npos;
+       ++kernel) {
+    KernelNote note{steps, {}, {}, true};
+    at = ReadTensors(text.source, text.call, at, &note);
+    std::string& kernels = draft->file->kernels;
+    const size_t place = kernels.find(fmt::format("{}{}(", kKernelBegin, known[kernel]));
+    if (place == std::string::npos) continue;
+    kernels.insert(place, NotePlace(draft->notes.size()));
+    draft->notes.push_back(std::move(note));
+  }
+}
+
+std::string PlanOf(const std::string& reply) {
+  std::string plan, notes;
+  for (const std::string_view line : synth::Split(reply, '\n')) {
+    if (line.starts_with("# ")) {
+      notes += std::string(line) + '\n';
+      continue;
+    }
+    if (line == "@kernel") plan += notes;
+    notes.clear();
+  }
+  return plan;
 }
 
 std::string WithKernelNotes(std::string kernels, const std::vector<KernelNote>& notes,
@@ -123,9 +159,10 @@ std::string WithKernelNotes(std::string kernels, const std::vector<KernelNote>& 
     return synth::Join(tensors, ", ");
   };
   for (size_t i = 0; i < notes.size(); ++i)
-    kernels = synth::Replaced(std::move(kernels), NotePlace(i),
-                              fmt::format("# {}: {} -> {}\n", notes[i].steps, named(notes[i].reads),
-                                          named(notes[i].writes)));
+    kernels =
+        synth::Replaced(std::move(kernels), NotePlace(i),
+                        fmt::format("# {}{}: {} -> {}\n", notes[i].further ? "also " : "",
+                                    notes[i].steps, named(notes[i].reads), named(notes[i].writes)));
   return kernels;
 }
 

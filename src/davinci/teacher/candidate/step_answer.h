@@ -2,7 +2,8 @@
 // name in forward, and a note in front of each kernel says which steps it takes, which tensors it
 // reads, in the order of its arguments, and which it writes:
 //   # t2 linear, t3 relu: t1, self.fc.weight, self.fc.bias -> t3
-// Internal.
+//   # also t5 linear, t6 relu: t3, self.fc2.weight, self.fc2.bias -> t6
+// for each further use of the kernel. Internal, but for PlanOf().
 #pragma once
 
 #include <map>
@@ -20,6 +21,12 @@ std::map<Id, std::string> NamesInKernels(const Draft& draft);
 // A note for each kernel of the text, which takes the steps of `nodes`: its place is in the text
 // now, what it says in the draft.
 void AddKernelNotes(const std::set<int>& nodes, Draft* draft, KernelText* text);
+// The same for a further use of kernels that the file has under the names `known`; `text` has its
+// own names in source and call.
+void AddFurtherNotes(const std::set<int>& nodes, const KernelText& text,
+                     const std::vector<std::string>& known, Draft* draft);
+// The notes of a reply beside steps, a line each, as prompts show them (agent::TaskBrief::plan).
+std::string PlanOf(const std::string& reply);
 // The kernels of the file with the notes at their places.
 std::string WithKernelNotes(std::string kernels, const std::vector<KernelNote>& notes,
                             const HostNames& names);

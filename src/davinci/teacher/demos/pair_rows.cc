@@ -10,6 +10,7 @@
 #include "davinci/base/rng.h"
 #include "davinci/config/task_config.h"
 #include "davinci/sftdata/example.h"
+#include "davinci/teacher/candidate/step_answer.h"
 #include "davinci/teacher/cards/card_text.h"
 #include "davinci/teacher/cards/veil.h"
 
@@ -219,6 +220,8 @@ Result<PairRow> PairMaker::Make(const PairTask& task, const RowCards* cards) con
   brief.id = task.id;
   brief.reference = text.task;
   brief.steps = text.steps;
+  if (SplitMix64 rng(HashBytes(task.id, 59)); rng.Uniform() < settings_.plans)
+    brief.plan = PlanOf(text.answer);
   if (!task.defines.empty()) brief.class_name = task.defines;
   const auto skills =
       cards ? CardsShown(*cards, task.id, *candidate) : SkillsShown(task.id, *candidate);

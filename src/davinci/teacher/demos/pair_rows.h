@@ -42,6 +42,7 @@ struct PairSettings {
   std::function<Result<std::vector<skill::Skill>>(const std::string& reference)> find = {};
   RowCardSettings cards = {};
   bool steps = false;    // prompts show steps (agent::TaskBrief)
+  double plans = 0;      // share of these that show how the answer divides them into kernels
   RuleSet without = {};  // rules that no answer follows; no prompt shows their skills
 };
 

@@ -147,7 +147,9 @@ struct Program {
     Id x = -1, weight = -1, bias = -1;
   };
   std::map<Id, Linear> linear;  // opaque linear layers and their parts; no bias: -1
-  std::map<Id, Id> read_as;     // a slice that PyTorch makes as a view: the load that equals it
+  std::map<Id, Id>
+      expanded;  // a view that PyTorch expands: what it has one element of, which broadcasts
+  std::map<Id, Id> read_as;  // a slice that PyTorch makes as a view: the load that equals it
 
  private:
   std::map<std::string, Id> known_;

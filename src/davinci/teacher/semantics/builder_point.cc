@@ -94,9 +94,12 @@ Result<Meaning> Builder::Point(const std::string& name, const Meanings& operands
   value.kind = TensorValue::Kind::kPoint;
   value.primitive = &primitive;
   for (const Meaning& operand : operands) value.operands.push_back(AsTensor(&p, operand));
-  for (Id& operand : value.operands) operand = Readable(operand);
-  DAVINCI_RETURN_IF_ERROR(Convert(primitive, &value.operands));
   DAVINCI_ASSIGN_OR_RETURN(value.shape, Broadcast(value.operands, "shapes that do not broadcast"));
+  for (Id& operand : value.operands) {
+    const auto source = p.expanded.find(operand);
+    operand = source == p.expanded.end() ? Readable(operand) : source->second;
+  }
+  DAVINCI_RETURN_IF_ERROR(Convert(primitive, &value.operands));
   value.dtype = primitive.gives_bool                   ? DType::kBool
                 : name == "index" || primitive.integer ? DType::kIndex
                                                        : DType::kFloat;

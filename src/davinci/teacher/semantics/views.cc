@@ -78,6 +78,42 @@ Result<Meaning> Viewed(const Call& call) {
   return b.Reshape(call.x(), to);
 }
 
+// Pointwise kernels read the one element of an axis that is expanded.
+Result<Meaning> Expanded(const Call& call) {
+  Builder& b = call.b;
+  const auto shape = call.Shape();
+  std::vector<DimId> to;
+  if (call.name == "expand_as") {
+    const Meaning like = call.Argument(1, "other");
+    if (!like.IsTensor()) return call.NotKnown();
+    to = b.p[like.id].shape;
+  } else {
+    const Meanings sizes = Spread(call.arguments, 1);
+    const size_t before = sizes.size() - std::min(sizes.size(), shape.size());
+    for (size_t i = 0; i < sizes.size(); ++i) {
+      const Meaning& size = sizes[i];
+      const bool same = size.number && *size.number == -1;
+      if (same && i < before) return call.NotKnown();
+      if (!same && size.dim == synth::kNoDim && !size.number) return call.NotKnown();
+      to.push_back(same                        ? shape[i - before]
+                   : size.dim != synth::kNoDim ? size.dim
+                                               : b.Constant(static_cast<int64_t>(*size.number)));
+    }
+  }
+  if (to.size() < shape.size()) return call.NotKnown();
+  const size_t before = to.size() - shape.size();
+  std::vector<std::string> sizes;
+  for (size_t i = 0; i < to.size(); ++i) {
+    const bool kept = i >= before && b.p.Same(to[i], shape[i - before]);
+    if (i >= before && !kept && !b.p.IsOne(shape[i - before])) return call.NotKnown();
+    sizes.push_back(kept ? "-1" : b.p.SizeText(to[i]));
+  }
+  const Meaning view =
+      b.View(call.x(), fmt::format("{{0}}.expand({})", fmt::join(sizes, ", ")), to);
+  b.p.expanded[view.id] = call.x();
+  return view;
+}
+
 Result<Meaning> Transposed(const Call& call) {
   const auto first = call.OneAxis(call.Argument(1, "dim0"));
   const auto second = call.OneAxis(call.Argument(2, "dim1"));
@@ -148,6 +184,7 @@ void AddViews(FunctionRegistry* registry) {
   registry->Add({"unsqueeze"}, Unsqueeze);
   registry->Add({"squeeze"}, Squeeze);
   registry->Add({"flatten"}, Flatten);
+  registry->Add({"expand", "expand_as"}, Expanded);
   registry->Add({"view", "reshape"}, Viewed);
   registry->Add({"t"}, MatrixTransposed);
   registry->Add({"transpose"}, Transposed);
