@@ -71,8 +71,8 @@ def main():
         rows = []
         users = [out / "demos/tasks" / file.name for file in files]
         for name, tasks in (("generated", ("--count", 1)), ("users", ("--count", 0, "--tasks", *users))):
-            run(davinci, "synth", "pairs", *tasks, *common, "--task", shown, "--plans", 1, "--varied", 0, "--with-skills", 0, "--selections", 1, "--device", "here",
-                "--reply-tokens", 100000, "--policy-tokens", 100000, "--threads", 1, "--out", out / name)
+            run(davinci, "synth", "pairs", *tasks, *common, "--task", shown, "--plans", 1, "--varied", 0, "--with-skills", 0,
+                "--selections", 1, "--device", "here", "--reply-tokens", 100000, "--policy-tokens", 100000, "--threads", 1, "--out", out / name)
             made = [json.loads(line) for file in sorted((out / name).glob("*.jsonl")) for line in file.read_text().splitlines()]
             assert made, f"no {name} rows in {language}"
             rows += made
