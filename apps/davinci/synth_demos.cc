@@ -18,19 +18,16 @@
 #include "davinci/base/hash.h"
 #include "davinci/base/json_text.h"
 #include "davinci/config/task_config.h"
-#include "davinci/data/evaluation.h"
-#include "davinci/data/shown_interval.h"
 #include "davinci/gpu/device.h"
 #include "davinci/gpu/visible_devices.h"
 #include "davinci/judge/request/protocol.h"
-#include "davinci/runs/batch_results.h"
-#include "davinci/synth/gallery.h"
 #include "davinci/synth/sampler.h"
 #include "davinci/teacher/candidate/step_answer.h"
 #include "davinci/teacher/demos/demo_rows.h"
 #include "davinci/teacher/demos/mutation.h"
 #include "davinci/teacher/demos/pair_rows.h"
 #include "davinci/teacher/teacher.h"
+#include "demo_table.h"
 #include "imported_modules.h"
 #include "installation.h"
 #include "report.h"
@@ -44,8 +41,6 @@ namespace fs = std::filesystem;
 using nlohmann::json;
 using DemoLanguage = teacher::Language;
 using teacher::Level;
-
-constexpr size_t kMostShown = 200;  // tasks of a gallery
 
 struct DemoArguments {
   SampleFlags sample;
@@ -64,13 +59,6 @@ struct DemoArguments {
   bool judge = false;
   bool table = false;
   bool show = false;
-};
-
-struct Demo {
-  std::string family;
-  std::string size;  // class of the largest value
-  std::string language, level;
-  int own_kernels = 0;
 };
 
 DemoLanguage LanguageOf(const std::string& name) {
@@ -178,115 +166,6 @@ class DemoWriter {
     return Status::Ok();
   }
 
-  // Reads DIR/demos.jsonl of an earlier run.
-  Status Read() {
-    const fs::path path = fs::path(arguments_.out) / "demos.jsonl";
-    DAVINCI_ASSIGN_OR_RETURN(const std::string text, ReadFile(path, size_t{4} << 30));
-    std::istringstream lines(text);
-    for (std::string line; std::getline(lines, line);) {
-      if (line.empty()) continue;
-      try {
-        Remember(json::parse(line));
-      } catch (const json::exception&) {
-        return InvalidArgument(
-            fmt::format("{}: not written by davinci synth demos", path.string()));
-      }
-    }
-    return Status::Ok();
-  }
-
-  // The table of the judge's verdicts, from DIR/results.jsonl.
-  Status Table() const {
-    const fs::path out = arguments_.out;
-    DAVINCI_ASSIGN_OR_RETURN(const auto verdicts, Verdicts());
-    struct Cell {
-      size_t tasks = 0, correct = 0, own = 0, faster = 0, timed = 0;
-      std::vector<double> speedups;
-      std::map<std::string, size_t> status;
-    };
-    std::map<std::string, Cell> cells;
-    for (const auto& [id, demo] : demos_) {
-      const auto found = verdicts.find(id);
-      for (const std::string& key :
-           {fmt::format("{}|{}|{}|{}", demo.language, demo.level, demo.family, demo.size),
-            fmt::format("{}|{}|all|all", demo.language, demo.level)}) {
-        Cell& cell = cells[key];
-        ++cell.tasks;
-        cell.own += demo.own_kernels > 0;
-        if (found == verdicts.end()) {
-          ++cell.status["not judged"];
-          continue;
-        }
-        const json& verdict = found->second;
-        const json& correct = verdict.value("correct", json());
-        cell.correct += correct.is_boolean() && correct.get<bool>();
-        ++cell.status[verdict.value("status", "?")];
-        if (!verdict.contains("speedup") || !verdict["speedup"].is_object()) continue;
-        const json& speedup = verdict["speedup"];
-        if (!speedup.contains("median") || !speedup["median"].is_number()) continue;
-        ++cell.timed;
-        cell.speedups.push_back(speedup["median"].get<double>());
-        cell.faster += speedup.value("significant", false) && speedup["median"].get<double>() > 1;
-      }
-    }
-    std::string table =
-        "| language | level | family | size | tasks | own kernel | correct | faster | p10 | median "
-        "| p90 | outcomes |\n|---|---|---|---|---|---|---|---|---|---|---|---|\n";
-    for (auto& [key, cell] : cells) {
-      std::sort(cell.speedups.begin(), cell.speedups.end());
-      const auto quantile = [&](double q) -> std::string {
-        if (cell.speedups.empty()) return "";
-        return fmt::format(
-            "{:.2f}",
-            cell.speedups[static_cast<size_t>(q * static_cast<double>(cell.speedups.size() - 1))]);
-      };
-      std::string row = key, outcomes;
-      for (size_t at = 0; (at = row.find('|', at)) != std::string::npos; at += 3)
-        row.replace(at, 1, " | ");
-      for (const auto& [status, number] : cell.status)
-        outcomes += fmt::format("{}{} {}", outcomes.empty() ? "" : ", ", number, status);
-      table += fmt::format("| {} | {} | {} | {} | {} of {} timed | {} | {} | {} | {} |\n", row,
-                           cell.tasks, cell.own, cell.correct, cell.faster, cell.timed,
-                           quantile(0.1), quantile(0.5), quantile(0.9), outcomes);
-    }
-    fmt::print("{}", table);
-    return WriteFileAtomic(out / "table.md", table);
-  }
-
-  // A page of the first tasks, their kernels and what the judge said, where it did.
-  Status Show() const {
-    const fs::path out = arguments_.out;
-    std::error_code error;
-    std::map<std::string, json> verdicts;
-    if (fs::exists(out / "results.jsonl", error)) {
-      DAVINCI_ASSIGN_OR_RETURN(verdicts, Verdicts());
-    }
-    DAVINCI_ASSIGN_OR_RETURN(const std::string manifest, ReadFile(out / "manifest.json"));
-    DAVINCI_ASSIGN_OR_RETURN(const std::string text,
-                             ReadFile(out / "demos.jsonl", size_t{4} << 30));
-    std::istringstream lines(text);
-    std::vector<json> shown;
-    for (std::string line; shown.size() < kMostShown && std::getline(lines, line);) {
-      json row = json::parse(line);
-      for (json& candidate : row["candidates"]) {
-        const auto found = verdicts.find(candidate["id"]);
-        if (found == verdicts.end()) continue;
-        const auto evaluation = EvaluationFromJson(found->second);
-        if (!evaluation.ok()) return evaluation.status();
-        const auto& speedup = evaluation->speedup;
-        candidate["verdict"] =
-            speedup ? fmt::format("{}: {}", OutcomeName(evaluation->outcome), SpeedupText(*speedup))
-                    : fmt::format("{}: {}", OutcomeName(evaluation->outcome), evaluation->message);
-      }
-      shown.push_back(std::move(row));
-    }
-    const fs::path page = out / "gallery.html";
-    DAVINCI_RETURN_IF_ERROR(
-        WriteFileAtomic(page, synth::RenderGallery(shown, json::parse(manifest))));
-    fmt::print("gallery: {}\n", page.string());
-    return Status::Ok();
-  }
-
   // The exit status of the batch.
   Result<int> Judge(const GlobalOptions& global) const {
     BatchOptions batch;
@@ -297,11 +176,6 @@ class DemoWriter {
   }
 
  private:
-  // By candidate, from DIR/results.jsonl.
-  Result<std::map<std::string, json>> Verdicts() const {
-    return runs::ReadVerdicts(fs::path(arguments_.out) / "results.jsonl");
-  }
-
   teacher::AnswerForm FormOf(const DemoTask& task) const {
     return {prelude_ ? ReplyForm::kDelta : ReplyForm::kFile, task.steps ? &*task.steps : nullptr};
   }
@@ -470,18 +344,8 @@ class DemoWriter {
       }
     }
     *rows += JsonText(row) + "\n";
-    Remember(row);
+    AddDemos(row, &demos_);
     return Status::Ok();
-  }
-
-  // What the table needs of a row of demos.jsonl.
-  void Remember(const json& row) {
-    for (const json& candidate : row.at("candidates")) {
-      if (!candidate.contains("size")) continue;  // with a mistake
-      demos_[candidate.at("id")] = {row.at("family"), candidate.at("size"),
-                                    candidate.at("language"), candidate.at("level"),
-                                    candidate.at("own_kernels")};
-    }
   }
 
   std::string JobOf(const DemoTask& task, const std::string& id, DemoLanguage language) const {
@@ -629,9 +493,14 @@ class DemoWriter {
   std::map<std::string, std::vector<std::string>> answers_;     // by task
   std::map<std::string, std::map<std::string, double>> gains_;  // by language and skill
   std::map<std::string, std::string> conditions_;               // BatchOptions::conditions
-  std::map<std::string, Demo> demos_;
+  Demos demos_;
   std::map<std::string, size_t> refused_, rules_, skills_, own_;
 };
+
+Status Table(const fs::path& folder) {
+  DAVINCI_ASSIGN_OR_RETURN(const Demos demos, ReadDemos(folder));
+  return PrintDemoTable(folder, demos);
+}
 
 }  // namespace
 
@@ -695,14 +564,14 @@ void AddSynthDemos(CLI::App* synth, GlobalOptions& global, int* exit_code) {
       "docs/synth.md describes the rules.");
   demos->callback([arguments, exit_code, &global] {
     DemoWriter writer(*arguments);
-    Status status = arguments->table ? writer.Read() : writer.Run(global);
+    Status status = arguments->table ? Status::Ok() : writer.Run(global);
     if (status.ok() && arguments->judge) {
       const Result<int> judged = writer.Judge(global);
       if (judged.ok()) *exit_code = *judged;
       status = judged.status();
     }
-    if (status.ok() && (arguments->judge || arguments->table)) status = writer.Table();
-    if (status.ok() && arguments->show) status = writer.Show();
+    if (status.ok() && (arguments->judge || arguments->table)) status = Table(arguments->out);
+    if (status.ok() && arguments->show) status = WriteDemoGallery(arguments->out);
     if (!status.ok()) *exit_code = FailCommand("synth demos", status);
   });
 }
