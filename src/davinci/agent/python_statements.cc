@@ -125,6 +125,14 @@ std::vector<TopStatement> TopStatements(const std::string& code) {
   int open = 0;
   std::string text;
   for (const std::string_view line : LinesOf(code)) {
+    // No bracket is open where a function begins.
+    const bool function =
+        line.starts_with("@") || line.starts_with("def ") || line.starts_with("class ");
+    if (!text.empty() && function) {
+      statements.push_back({begin, at, {text, {}, {}}});
+      Describe(&statements.back().statement);
+      text.clear();
+    }
     const bool first = text.empty();
     const bool other =
         std::ranges::any_of(kOthers, [&](std::string_view word) { return line.starts_with(word); });
