@@ -15,11 +15,11 @@ namespace {
 bool IsSpace(char c) { return c == ' ' || c == '\n'; }
 
 // Launches behind kernels, and what they need, become the first lines of forward. Constants stay
-// where kernels see them.
-void TakeLaunches(const std::set<std::string>& kernels, Forward* forward) {
+// where kernels see them. Returns whether there are launches.
+bool TakeLaunches(const std::set<std::string>& kernels, Forward* forward) {
   const std::vector<TopStatement> top = TopStatements(forward->head);
   const auto launches = [&](const TopStatement& one) { return IsLaunchOf(one.statement, kernels); };
-  if (std::ranges::none_of(top, launches)) return;
+  if (std::ranges::none_of(top, launches)) return false;
   std::vector<Statement> taken;
   for (size_t i = top.size(); i-- > 0;) {
     if (top[i].statement.reads.empty()) continue;
@@ -31,6 +31,7 @@ void TakeLaunches(const std::set<std::string>& kernels, Forward* forward) {
     return statement.text == "..." || statement.text == "pass";
   });
   forward->body.insert(forward->body.begin(), taken.begin(), taken.end());
+  return true;
 }
 
 class Filler {
@@ -141,15 +142,27 @@ class Filler {
   std::string text_;
 };
 
-}  // namespace
-
-std::string FilledIn(const PlainForward& plain, const std::string& code) {
+std::string Filled(const PlainForward& plain, const std::string& code, const KnownNames* known,
+                   std::vector<LeftOut>* left_out) {
   const auto base = ForwardOf(plain.code);
   auto reply = ForwardOf(code);
   if (!base || !reply) return code;
   const std::set<std::string> kernels = FunctionsOf(code);
-  TakeLaunches(kernels, &*reply);
+  const bool taken = TakeLaunches(kernels, &*reply);
+  if (known != nullptr && taken && std::ranges::none_of(reply->body, &Statement::returns))
+    *left_out = TakeUnsoundKernels(plain, *known, &*reply);
   return reply->head + Filler(plain, *base, *reply, kernels).Run() + reply->tail;
+}
+
+}  // namespace
+
+std::string FilledIn(const PlainForward& plain, const std::string& code) {
+  return Filled(plain, code, nullptr, nullptr);
+}
+
+std::string FilledIn(const PlainForward& plain, const KnownNames& known, const std::string& code,
+                     std::vector<LeftOut>* left_out) {
+  return Filled(plain, code, &known, left_out);
 }
 
 namespace {
