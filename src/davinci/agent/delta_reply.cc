@@ -7,6 +7,7 @@
 #include <map>
 #include <set>
 #include <string_view>
+#include <utility>
 
 namespace davinci::agent {
 namespace {
@@ -43,10 +44,20 @@ std::set<std::string> NamesIn(std::string_view text) {
 }  // namespace
 
 std::string AssembleCandidate(const Prelude& prelude, const TaskBrief& task,
-                              const std::string& written) {
-  const std::string reply = task.plain.code.empty() ? written : FilledIn(task.plain, written);
+                              const std::string& written, std::vector<LeftOut>* left_out) {
   std::set<std::string> bound, own;
   for (std::string& name : NamesBoundAtTop(task.reference)) bound.insert(std::move(name));
+  std::vector<LeftOut> unsound;
+  std::string reply = written;
+  if (!task.plain.code.empty()) {
+    KnownNames known;
+    for (const auto* pieces : {&prelude.imports(), &prelude.definitions()})
+      for (const Prelude::Piece& piece : *pieces) known.in_kernels.insert(piece.name);
+    known.in_forward = bound;
+    for (const auto& [name, value] : task.sizes) known.in_forward.insert(name);
+    reply = FilledIn(task.plain, known, written, &unsound);
+  }
+  if (left_out != nullptr) *left_out = std::move(unsound);
   for (std::string& name : NamesBoundAtTop(reply)) own.insert(std::move(name));
   // Definitions that the reply names, and those that these name.
   std::set<std::string> needed = NamesIn(reply);

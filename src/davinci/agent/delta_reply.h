@@ -4,21 +4,24 @@
 //
 //   the task's file | its sizes of the target | what the reply names of the prelude | the reply
 //
-// A reply's forward that leaves out what the task's steps say is filled in first (plain_forward.h).
+// A reply's forward that leaves out what the task's steps say is filled in first (plain_forward.h),
+// without kernels that cannot work (sound_kernels.h).
 // A name of the prelude (data/prelude.h) that the task's file binds too gets another one, in the
 // prelude and in the reply. Pure.
 #pragma once
 
 #include <string>
+#include <vector>
 
+#include "davinci/agent/sound_kernels.h"
 #include "davinci/agent/task_brief.h"
 #include "davinci/data/prelude.h"
 
 namespace davinci::agent {
 
 // `reply`: the code of the reply (llm/code_extraction.h). The brief gives the task's file and
-// sizes.
+// sizes. `left_out`, if not null: what of the reply is not in the candidate.
 std::string AssembleCandidate(const Prelude& prelude, const TaskBrief& task,
-                              const std::string& reply);
+                              const std::string& reply, std::vector<LeftOut>* left_out = nullptr);
 
 }  // namespace davinci::agent

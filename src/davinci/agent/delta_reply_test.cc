@@ -57,6 +57,30 @@ TEST(AssembleCandidate, DefinitionsOfTheReplyWin) {
   EXPECT_THAT(file, Not(HasSubstr("math.floor")));
 }
 
+// The prelude's names are known in kernels, the task's and its sizes' in forward alone.
+TEST(AssembleCandidate, KernelsThatCannotWorkAreLeftOut) {
+  const PromptSet prompts = PromptSet::Load(kProjectFolder / "prompts").value();
+  TaskBrief task = TaskOf("import torch\n\nWIDTH = 4\n\n\nclass Model:\n    pass\n");
+  task.sizes = {{"N", "16"}};
+  task.plain.code =
+      "class ModelNew(Model):\n    def forward(self, x):\n"
+      "        t1 = x + 1\n        t2 = t1 * 2\n        return t2\n";
+  const auto kernel = [](const std::string& name, const std::string& factor) {
+    return "@kernel\ndef " + name + "(x, o, C):\n    i = ids(1024)\n    inside = i < C\n" +
+           "    st(o + i, ld(x + i, inside) * " + factor + ", inside)\n\n";
+  };
+  const std::string reply = kernel("f1", "WIDTH") + "t1 = torch.empty_like(x)\nf1(x, t1)\n\n" +
+                            kernel("f2", "2.0") +
+                            "t2 = torch.empty_like(x)\nf2[cdiv(N, WIDTH)](t1, t2, N)\n\n\n"
+                            "class ModelNew(Model):\n    def forward(self, x):\n        ...\n";
+  std::vector<LeftOut> left_out;
+  const std::string file = AssembleCandidate(*prompts.prelude(), task, reply, &left_out);
+  EXPECT_EQ(left_out, (std::vector<LeftOut>{{"f1", "WIDTH is not defined"}}));
+  EXPECT_THAT(file, Not(HasSubstr("f1")));
+  EXPECT_THAT(file, HasSubstr("        t1 = x + 1\n        t1 = t1.contiguous()\n"
+                              "        f2[cdiv(N, WIDTH)](t1, t2, N)\n        return t2\n"));
+}
+
 TEST(PolicyAgent, DeltaIsAskedForKernelsAndForwardAlone) {
   const PromptSet prompts = PromptSet::Load(kProjectFolder / "prompts").value();
   ASSERT_NE(prompts.prelude(), nullptr);

@@ -23,7 +23,8 @@ std::string BestText(const Progress& progress) {
 
 Result<std::string> RenderFeedback(const PromptSet& prompts, const TaskBrief& task,
                                    const Evaluation& evaluation, const Progress& progress,
-                                   const FeedbackOptions& options) {
+                                   const FeedbackOptions& options,
+                                   const std::vector<LeftOut>& left_out) {
   const bool correct = evaluation.outcome == Outcome::kOk;
   const bool not_wrong = correct || evaluation.outcome == Outcome::kCompileOnly;
   PromptValues values = {
@@ -33,6 +34,7 @@ Result<std::string> RenderFeedback(const PromptSet& prompts, const TaskBrief& ta
       {"outcome", OutcomeText(evaluation.outcome)},
       // "correct on every check" is said by the outcome already.
       {"message", correct ? "" : ElideMiddle(evaluation.message, options.max_message_bytes)},
+      {"left_out", ElideMiddle(LeftOutText(left_out), options.max_message_bytes)},
       {"timing", TimingText(evaluation)},
       {"kernels", correct ? KernelsText(evaluation, options.max_kernels) : ""},
       {"coverage", correct ? CoverageText(evaluation) : ""},

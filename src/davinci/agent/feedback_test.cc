@@ -45,6 +45,22 @@ TEST(Feedback, OfASuccessIsItsMeasurement) {
                     Not(HasSubstr("correct on every check.\n\n```"))));
 }
 
+TEST(Feedback, SaysWhichKernelsAreLeftOut) {
+  const auto folder = std::filesystem::path(DAVINCI_SOURCE_DIR) / "prompts";
+  const Evaluation evaluation = Failed(Outcome::kMismatch, "first at [3]");
+  for (const PromptSet& prompts :
+       {PromptSet::Load(folder).value(), PromptSet::Load(folder, folder / "compact").value()}) {
+    const auto text = RenderFeedback(prompts, TaskBrief{}, evaluation, {}, {},
+                                     {{"f3", "t10 is not defined"}, {"f4", "it stores nothing"}});
+    ASSERT_TRUE(text.ok()) << text.status().ToString();
+    EXPECT_THAT(*text,
+                HasSubstr("\n\nf3 was left out: t10 is not defined. PyTorch computes its steps.\n"
+                          "f4 was left out: it stores nothing. PyTorch computes its steps.\n\n"));
+    EXPECT_THAT(RenderFeedback(prompts, TaskBrief{}, evaluation, {}).value(),
+                Not(HasSubstr("left out")));
+  }
+}
+
 TEST(Feedback, EveryOutcomeHasASentence) {
   for (int i = 0; i <= static_cast<int>(Outcome::kJudgeError); ++i)
     EXPECT_NE(OutcomeText(static_cast<Outcome>(i)), "") << i;

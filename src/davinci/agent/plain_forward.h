@@ -13,33 +13,30 @@
 //       def forward(self, x):
 //           ...
 //
-// and these lines become forward's, as if they stood in it. Each name of the steps that it reads
-// and does not make is made in front of its first use, by the module's own calls. A forward without
-// a return gets the module's, and the module's lines in the place of its own ones for the same
-// names, but for memory that a kernel gets. Pure.
+// and these lines become forward's, as if they stood in it. Kernels that cannot work are left out
+// (sound_kernels.h), and what they would have computed is filled in, too. Each name of the steps
+// that it reads and does not make is made in front of its first use, by the module's own calls. A
+// forward without a return gets the module's, and the module's lines in the place of its own ones
+// for the same names, but for memory that a kernel gets. Pure.
 #pragma once
 
 #include <set>
 #include <string>
-#include <utility>
 #include <vector>
 
-namespace davinci::agent {
+#include "davinci/agent/plain_code.h"
+#include "davinci/agent/sound_kernels.h"
 
-// A task's forward() with every call left to PyTorch, in the names of its steps.
-struct PlainForward {
-  std::string code;  // a delta reply without kernels; "": not known
-  // Letters of sizes and short names of modules stand for these texts:
-  // {"B", "x.shape[1]"}, {"m1", "self.layers[0]"}.
-  std::vector<std::pair<std::string, std::string>> names;
-  std::set<std::string> inputs =
-      {};  // tensors among its arguments, whose memory may have any order
-};
+namespace davinci::agent {
 
 // `code` with its forward filled in. A tensor of the plain forward, or an input of one
 // without a return, is contiguous where it is an argument of a kernel. Code without a forward stays
 // as it is.
 std::string FilledIn(const PlainForward& plain, const std::string& code);
+
+// The same without kernels that cannot work. `left_out`: what these are.
+std::string FilledIn(const PlainForward& plain, const KnownNames& known, const std::string& code,
+                     std::vector<LeftOut>* left_out);
 
 // The lines of a whole forward that FilledIn() does not make by itself. `plain`: names that the
 // plain forward makes; `written`: tensors that kernels write. A forward that changes something in

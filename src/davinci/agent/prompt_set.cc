@@ -43,7 +43,7 @@ const std::map<std::string, std::vector<std::string>, std::less<>>& Contracts() 
       {"contract_cpp", {"class_name"}},
       {"feedback",
        {"turn", "num_turns", "correct", "outcome", "message", "timing", "kernels", "coverage",
-        "roofline", "labels", "best", "class_name", "delta"}},
+        "roofline", "labels", "best", "class_name", "delta", "left_out"}},
       {"no_code", {"turn", "num_turns", "problem", "best", "class_name", "delta"}},
       {"device_cuda",
        {"name", "compute_capability", "num_sms", "memory", "l2", "shared", "bandwidth", "fp32"}},

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <map>
 #include <utility>
 
 #include "davinci/agent/digest_prompt.h"
@@ -79,6 +80,7 @@ class RolloutRun {
   Trajectory trajectory_;
   std::vector<llm::Reply> replies_;    // of each turn
   std::vector<std::string> feedback_;  // to each turn, made when it is first needed
+  std::map<int, std::vector<agent::LeftOut>> left_out_;  // of a turn's reply
   search::RolloutHistory history_;
   std::optional<Prepared> prepared_;   // of the next turn, when it was needed to decide about it
   std::optional<RuleKernel> written_;  // likewise
@@ -118,9 +120,10 @@ Result<std::string> RolloutRun::Feedback(size_t index) {
                             llm::ExtractCode(replies_[index], task_.input.brief.class_name),
                             ProgressAt(index)));
   } else {
-    DAVINCI_ASSIGN_OR_RETURN(feedback_[index],
-                             agent::RenderFeedback(prompts, task_.input.brief, turn.evaluation,
-                                                   ProgressAt(index), run_.settings.feedback));
+    DAVINCI_ASSIGN_OR_RETURN(
+        feedback_[index],
+        agent::RenderFeedback(prompts, task_.input.brief, turn.evaluation, ProgressAt(index),
+                              run_.settings.feedback, left_out_[turn.id.turn]));
   }
   return feedback_[index];
 }
@@ -254,9 +257,11 @@ Result<Evaluation> RolloutRun::Judge(const ModelCall& call, Turn* turn) {
                call.from_journal});
     return evaluation;
   }
-  DAVINCI_ASSIGN_OR_RETURN(const std::string source,
+  DAVINCI_ASSIGN_OR_RETURN(CandidateFile candidate,
                            run_.CandidateOf(UnitOf(UnitKind::kGeneration, run_.step, turn->id),
                                             task_.input, extraction.source));
+  left_out_[turn->id.turn] = std::move(candidate.left_out);
+  const std::string& source = candidate.source;
   DAVINCI_ASSIGN_OR_RETURN(const std::string kept, run_.context.log->Keep(source));
   turn->code_hash = kept.empty() ? Sha256Hex(source) : kept;
   turn->language = DetectLanguage(source);

@@ -170,8 +170,9 @@ Sample TrialRun::Take(bool with_skill, int index) {
     taken.evaluation.message = extraction.diagnosis;
     return taken;
   }
-  DAVINCI_ASSIGN_OR_RETURN(const std::string source,
+  DAVINCI_ASSIGN_OR_RETURN(const CandidateFile candidate,
                            run_.CandidateOf(id, input, extraction.source));
+  const std::string& source = candidate.source;
   DAVINCI_ASSIGN_OR_RETURN(const std::string kept, run_.context.log->Keep(source));
   taken.code_hash = kept.empty() ? Sha256Hex(source) : kept;
   const Language language = DetectLanguage(source);

@@ -41,18 +41,26 @@ Result<std::vector<skill::Skill>> StepRun::Skills(const std::vector<std::string>
   return skills;
 }
 
-Result<std::string> StepRun::CandidateOf(UnitId id, const TaskInput& task,
-                                         const std::string& code) {
-  if (task.brief.reply == ReplyForm::kFile) return code;
+Result<CandidateFile> StepRun::CandidateOf(UnitId id, const TaskInput& task,
+                                           const std::string& code) {
+  if (task.brief.reply == ReplyForm::kFile) return CandidateFile{code, {}};
   id.kind = UnitKind::kCandidate;
   DAVINCI_ASSIGN_OR_RETURN(const json unit, context.log->Do(id, [&]() -> Result<json> {
     if (context.prompts->prelude() == nullptr) return Internal("no prelude for delta replies");
-    DAVINCI_ASSIGN_OR_RETURN(
-        const std::string kept,
-        context.log->Keep(agent::AssembleCandidate(*context.prompts->prelude(), task.brief, code)));
-    return json{{"source", kept}};
+    std::vector<agent::LeftOut> left_out;
+    DAVINCI_ASSIGN_OR_RETURN(const std::string kept,
+                             context.log->Keep(agent::AssembleCandidate(
+                                 *context.prompts->prelude(), task.brief, code, &left_out)));
+    json body = {{"source", kept}};
+    for (const agent::LeftOut& one : left_out)
+      body["left_out"].push_back({{"kernel", one.kernel}, {"why", one.why}});
+    return body;
   }));
-  return context.log->run().GetBlob(unit.value("source", ""));
+  CandidateFile candidate;
+  DAVINCI_ASSIGN_OR_RETURN(candidate.source, context.log->run().GetBlob(unit.value("source", "")));
+  for (const json& one : unit.value("left_out", json::array()))
+    candidate.left_out.push_back({one.value("kernel", ""), one.value("why", "")});
+  return candidate;
 }
 
 judge::EvaluationRequest StepRun::Ask(const TaskInput& task, const std::string& source,

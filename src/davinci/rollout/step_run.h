@@ -6,12 +6,19 @@
 #include <string_view>
 #include <vector>
 
+#include "davinci/agent/sound_kernels.h"
 #include "davinci/base/mutex.h"
 #include "davinci/rollout/settings.h"
 #include "davinci/rollout/step_context.h"
 #include "davinci/search/strategy.h"
 
 namespace davinci::rollout {
+
+// What is judged of a reply.
+struct CandidateFile {
+  std::string source;
+  std::vector<agent::LeftOut> left_out;  // of a delta reply
+};
 
 struct StepRun {
   StepRun(const StepContext& c, const StepSettings& s, int n) : context(c), settings(s), step(n) {}
@@ -35,7 +42,7 @@ struct StepRun {
   Result<std::vector<skill::Skill>> Skills(const std::vector<std::string>& names) const;
   // The file that is judged of a reply's code: itself, or what a delta reply stands for. `id`: of
   // the call that gave the reply.
-  Result<std::string> CandidateOf(UnitId id, const TaskInput& task, const std::string& code);
+  Result<CandidateFile> CandidateOf(UnitId id, const TaskInput& task, const std::string& code);
   judge::EvaluationRequest Ask(const TaskInput& task, const std::string& source,
                                const std::string& protocol, Urgency urgency, int64_t order) const;
   // Ends the step when every task would fail alike.

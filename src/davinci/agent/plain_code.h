@@ -1,0 +1,21 @@
+// What a delta reply may leave out of its forward (plain_forward.h).
+#pragma once
+
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace davinci::agent {
+
+// A task's forward() with every call left to PyTorch, in the names of its steps.
+struct PlainForward {
+  std::string code;  // a delta reply without kernels; "": not known
+  // Letters of sizes and short names of modules stand for these texts:
+  // {"B", "x.shape[1]"}, {"m1", "self.layers[0]"}.
+  std::vector<std::pair<std::string, std::string>> names;
+  std::set<std::string> inputs =
+      {};  // tensors among its arguments, whose memory may have any order
+};
+
+}  // namespace davinci::agent

@@ -1,0 +1,44 @@
+// Kernels of a delta reply that cannot work, by what their text alone says: the module's own calls
+// take their places (plain_forward.h), so that one of them does not cost the whole reply.
+//
+//   a kernel      whose text is no Python; that reads a name before anything defines it; that
+//                 stores nothing
+//   its launches  with another number of arguments; with a name that nothing makes, or a path that
+//                 the plain forward does not know; that need what only kernels left out compute
+//
+// A kernel goes with all its launches, and one of either sort is enough. Nothing is run. When in
+// doubt a kernel stays: none that works may go. Pure.
+#pragma once
+
+#include <set>
+#include <string>
+#include <vector>
+
+#include "davinci/agent/plain_code.h"
+#include "davinci/agent/python_statements.h"
+
+namespace davinci::agent {
+
+struct LeftOut {
+  std::string kernel;  // its name; "@replay"; "": a line between kernels
+  std::string why;     // "t10 is not defined"
+
+  friend bool operator==(const LeftOut&, const LeftOut&) = default;
+};
+
+// Names that a reply has without making them.
+struct KnownNames {
+  std::set<std::string> in_kernels;  // of the prelude
+  std::set<std::string> in_forward;  // of the task's file and its sizes, further ones
+};
+
+// Takes out of `reply`, whose launches stand in its body, what cannot work, and returns it. Where
+// no launch would be left, nothing goes, so that the reply's error is seen. `@replay` goes where
+// forward has a parameter that is no tensor.
+std::vector<LeftOut> TakeUnsoundKernels(const PlainForward& plain, const KnownNames& known,
+                                        Forward* reply);
+
+// "f3 was left out: t10 is not defined. PyTorch computes its steps." a line, or "".
+std::string LeftOutText(const std::vector<LeftOut>& left_out);
+
+}  // namespace davinci::agent
