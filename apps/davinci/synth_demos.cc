@@ -189,8 +189,13 @@ class DemoWriter {
     std::optional<teacher::Steps> steps;
     if (arguments_.task != "file") {
       DAVINCI_ASSIGN_OR_RETURN(steps, made.StepsOf(task.graph, task.text, DemoLanguage::kTriton));
-      DAVINCI_ASSIGN_OR_RETURN(steps->plain, made.PlainOf(task.graph, task.text, *steps));
-      row["steps"] = steps->text;
+      auto plain = made.PlainOf(task.graph, task.text, *steps);
+      if (plain.ok()) {
+        steps->plain = std::move(plain).value();
+        row["steps"] = steps->text;
+      } else {  // rows show the file
+        steps.reset();
+      }
     }
     return DemoTask{task.id, "tasks/" + task.id + ".py", std::move(row),
                     [&task](DemoLanguage) -> Result<Writable> {
@@ -332,7 +337,7 @@ class DemoWriter {
         }
         DAVINCI_RETURN_IF_ERROR(
             AddCandidate(task, language, level_name, *candidate, candidate->source, &row, jobs));
-        if (arguments_.task == "plan" && language == DemoLanguage::kTriton)
+        if (arguments_.task == "plan" && language == DemoLanguage::kTriton && task.steps)
           row["plan"] = teacher::PlanOf(candidate->source);
         *jobs += others;
         for (const std::string& rule : candidate->rules.Names()) ++rules_[rule];
@@ -363,9 +368,10 @@ class DemoWriter {
                       std::string* jobs) {
     const std::string name(teacher::LanguageName(language));
     std::string source = code;
+    std::vector<agent::LeftOut> left_out;
     if (prelude_) {
       DAVINCI_ASSIGN_OR_RETURN(const auto brief, BriefOf(task));
-      source = agent::AssembleCandidate(*prelude_, brief, code);
+      source = agent::AssembleCandidate(*prelude_, brief, code, &left_out);
     }
     const std::string id = fmt::format("{}.{}.{}", task.id, name, level);
     DAVINCI_RETURN_IF_ERROR(WriteFileAtomic(fs::path(arguments_.out) / "candidates" / (id + ".py"),
@@ -380,6 +386,7 @@ class DemoWriter {
                     {"own_kernels", like.own_kernels},
                     {"torch_calls", like.left.size()}});
     if (prelude_) row->at("candidates").back()["reply"] = code;
+    if (!left_out.empty()) row->at("candidates").back()["left_out"] = agent::ToJson(left_out);
     *jobs += JobOf(task, id, language);
     return Status::Ok();
   }
@@ -422,13 +429,14 @@ class DemoWriter {
                     json* row, std::string* jobs) {
     const auto found = answers_.find(task.id);
     if (found == answers_.end()) return Status::Ok();
-    DAVINCI_ASSIGN_OR_RETURN(const auto brief, BriefOf(task));
-    const std::string defines = task.row.value("defines", brief.class_name);
+    DAVINCI_ASSIGN_OR_RETURN(auto brief, BriefOf(task));
+    brief.class_name = task.row.value("defines", brief.class_name);
     for (size_t i = 0; i < found->second.size(); ++i) {
       llm::Reply reply;
       reply.text = found->second[i];
       const std::string level = fmt::format("reply{}", i + 1);
-      const llm::Extraction extraction = llm::ExtractCode(reply, defines);
+      const llm::Extraction extraction =
+          agent::ExtractReply(reply.text, reply.finish_reason, brief);
       if (extraction.ok()) {
         DAVINCI_RETURN_IF_ERROR(
             AddCandidate(task, language, level, like, extraction.source, row, jobs));

@@ -145,7 +145,8 @@ Status Run(RowArguments arguments) {
       }
       made.attempts.push_back({id, candidate["source"], candidate["skills"], candidate["rules"],
                                candidate.value("mutation", ""), verdict->second,
-                               candidate.value("reply", ""), candidate.value("text", "")});
+                               candidate.value("reply", ""), candidate.value("text", ""),
+                               agent::LeftOutFromJson(candidate.value("left_out", json()))});
     }
     for (const auto& [language, demonstration] : by_language) {
       arguments.limits.gains = gains[language];

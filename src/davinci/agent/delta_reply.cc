@@ -9,6 +9,9 @@
 #include <string_view>
 #include <utility>
 
+#include "davinci/agent/python_statements.h"
+#include "davinci/llm/thinking.h"
+
 namespace davinci::agent {
 namespace {
 
@@ -41,7 +44,32 @@ std::set<std::string> NamesIn(std::string_view text) {
   return names;
 }
 
+// The code behind the last fence that kernels follow, up to a class; "": there is none.
+std::string KernelsWithoutClass(std::string_view text) {
+  constexpr std::string_view kFence = "```", kClass = "\nclass ";
+  const size_t kernel = text.rfind("\n@kernel\n");
+  if (kernel == std::string_view::npos) return "";
+  const size_t fence = text.rfind(kFence, kernel);
+  if (fence == std::string_view::npos) return "";
+  const size_t begin = text.find('\n', fence) + 1;
+  text = text.substr(begin, text.find(kFence, begin) - begin);
+  return std::string(text.substr(0, text.find(kClass)));
+}
+
 }  // namespace
+
+llm::Extraction ExtractReply(std::string_view text, llm::FinishReason finish,
+                             const TaskBrief& task) {
+  llm::Extraction found = llm::ExtractCode(text, finish, task.class_name);
+  if (found.ok() || task.plain.code.empty()) return found;
+  const auto base = ForwardOf(task.plain.code);
+  const std::string kernels = KernelsWithoutClass(llm::SplitThinking(text).answer);
+  if (!base || kernels.empty()) return found;
+  found.outcome = llm::ExtractionOutcome::kOk;
+  found.diagnosis.clear();
+  found.source = kernels + "\n\n\n" + base->head + "        ...\n";
+  return found;
+}
 
 std::string AssembleCandidate(const Prelude& prelude, const TaskBrief& task,
                               const std::string& written, std::vector<LeftOut>* left_out) {

@@ -11,13 +11,20 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "davinci/agent/sound_kernels.h"
 #include "davinci/agent/task_brief.h"
 #include "davinci/data/prelude.h"
+#include "davinci/llm/code_extraction.h"
 
 namespace davinci::agent {
+
+// The code of a reply (llm/code_extraction.h). Beside steps the class is the module's own, so that
+// kernels count whose class is missing, or which end in the middle because the reply was cut.
+llm::Extraction ExtractReply(std::string_view text, llm::FinishReason finish,
+                             const TaskBrief& task);
 
 // `reply`: the code of the reply (llm/code_extraction.h). The brief gives the task's file and
 // sizes. `left_out`, if not null: what of the reply is not in the candidate.

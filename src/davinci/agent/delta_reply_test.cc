@@ -57,6 +57,33 @@ TEST(AssembleCandidate, DefinitionsOfTheReplyWin) {
   EXPECT_THAT(file, Not(HasSubstr("math.floor")));
 }
 
+// Beside steps the class is the module's own: what a cut reply has of kernels is code.
+TEST(ExtractReply, KernelsCountWithoutAClass) {
+  const std::string kernels =
+      "# t1 relu: x -> t1\n@kernel\ndef f1(x, o, N):\n    st(o, ld(x, N), N)\n\n"
+      "t1 = torch.empty_like(x)\nf1(x, t1)\n";
+  const std::string head = "class ModelNew(Model):\n    def forward(self, x, y=1):\n";
+  TaskBrief task = TaskOf("class Model: pass\n");
+  const auto extracted = [&](const std::string& text, llm::FinishReason finish) {
+    return ExtractReply(text, finish, task);
+  };
+  const std::string cut = "```python\n" + kernels + "\n\n@kernel\ndef f2(x";
+  EXPECT_FALSE(extracted(cut, llm::FinishReason::kLength).ok());
+  task.plain.code = head + "        return torch.relu(x)\n";
+  const llm::Extraction found = extracted(cut, llm::FinishReason::kLength);
+  ASSERT_TRUE(found.ok());
+  EXPECT_EQ(found.source, kernels + "\n\n@kernel\ndef f2(x\n\n\n" + head + "        ...\n");
+  EXPECT_EQ(extracted("```python\n" + kernels + "```\n", llm::FinishReason::kStop).source,
+            kernels + "\n\n\n" + head + "        ...\n");
+  EXPECT_EQ(extracted("```\n" + kernels + "\nclass ModelN", llm::FinishReason::kLength).source,
+            kernels + "\n\n\n" + head + "        ...\n");
+  // A class of the reply's own is its own.
+  const std::string whole = kernels + "\n\nclass ModelNew(Model):\n    pass\n";
+  EXPECT_EQ(extracted("```python\n" + whole + "```", llm::FinishReason::kStop).source, whole);
+  EXPECT_FALSE(extracted("```python\nx = 1\n```", llm::FinishReason::kStop).ok());
+  EXPECT_FALSE(extracted("No code.", llm::FinishReason::kStop).ok());
+}
+
 // The prelude's names are known in kernels, the task's and its sizes' in forward alone.
 TEST(AssembleCandidate, KernelsThatCannotWorkAreLeftOut) {
   const PromptSet prompts = PromptSet::Load(kProjectFolder / "prompts").value();
@@ -79,6 +106,22 @@ TEST(AssembleCandidate, KernelsThatCannotWorkAreLeftOut) {
   EXPECT_THAT(file, Not(HasSubstr("f1")));
   EXPECT_THAT(file, HasSubstr("        t1 = x + 1\n        t1 = t1.contiguous()\n"
                               "        f2[cdiv(N, WIDTH)](t1, t2, N)\n        return t2\n"));
+}
+
+TEST(AssembleCandidate, ForwardTakesWhatTheModulesTakes) {
+  const PromptSet prompts = PromptSet::Load(kProjectFolder / "prompts").value();
+  TaskBrief task = TaskOf("import torch\n\n\nclass Model:\n    pass\n");
+  task.plain.code =
+      "class ModelNew(Model):\n    def forward(self, x, scale=2.0):\n        return x * scale\n";
+  task.plain.tensors = {{"x", {"", "4"}}};
+  const std::string reply =
+      "@kernel\ndef f1(x, o, N):\n    i = ids(1024)\n    inside = i < N\n"
+      "    st(o + i, ld(x + i, inside), inside)\n\na1 = torch.empty_like(x)\nf1(x, a1)\n\n\n"
+      "class ModelNew(Model):\n    def forward(self, x, x):\n        ...\n";
+  std::vector<LeftOut> left_out;
+  EXPECT_THAT(
+      AssembleCandidate(*prompts.prelude(), task, reply, &left_out),
+      HasSubstr("    def forward(self, x, scale=2.0):\n        a1 = torch.empty_like(x)\n"));
 }
 
 TEST(PolicyAgent, DeltaIsAskedForKernelsAndForwardAlone) {

@@ -1,6 +1,7 @@
 // What a delta reply may leave out of its forward (plain_forward.h).
 #pragma once
 
+#include <map>
 #include <set>
 #include <string>
 #include <utility>
@@ -16,6 +17,11 @@ struct PlainForward {
   std::vector<std::pair<std::string, std::string>> names;
   std::set<std::string> inputs =
       {};  // tensors among its arguments, whose memory may have any order
+  struct Tensor {
+    std::string type;   // "", which is the task's floating point type; "int", "bool"
+    std::string shape;  // "A, B * 2"
+  };
+  std::map<std::string, Tensor> tensors = {};  // arguments, weights and steps, by name
 };
 
 }  // namespace davinci::agent

@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "davinci/agent/python_statements.h"
+#include "davinci/agent/step_memory.h"
 
 namespace davinci::agent {
 namespace {
@@ -142,6 +143,15 @@ class Filler {
   std::string text_;
 };
 
+// The reply's forward takes what the module's takes.
+void TakeSignature(const Forward& base, Forward* reply) {
+  constexpr std::string_view kDef = "    def forward(";
+  const size_t own = reply->head.rfind(kDef), from = base.head.rfind(kDef);
+  if (own == std::string::npos || from == std::string::npos) return;
+  reply->head.replace(own, std::string::npos, base.head, from);
+  reply->parameters = base.parameters;
+}
+
 std::string Filled(const PlainForward& plain, const std::string& code, const KnownNames* known,
                    std::vector<LeftOut>* left_out) {
   const auto base = ForwardOf(plain.code);
@@ -149,8 +159,11 @@ std::string Filled(const PlainForward& plain, const std::string& code, const Kno
   if (!base || !reply) return code;
   const std::set<std::string> kernels = FunctionsOf(code);
   const bool taken = TakeLaunches(kernels, &*reply);
-  if (known != nullptr && taken && std::ranges::none_of(reply->body, &Statement::returns))
+  if (known != nullptr && taken && std::ranges::none_of(reply->body, &Statement::returns)) {
+    TakeSignature(*base, &*reply);
+    MendStepMemory(plain, &*reply);
     *left_out = TakeUnsoundKernels(plain, *known, &*reply);
+  }
   return reply->head + Filler(plain, *base, *reply, kernels).Run() + reply->tail;
 }
 

@@ -26,28 +26,28 @@ PlainForward Plain() {
       {{"A", "x.shape[0]"}, {"B", "x.shape[1]"}, {"C", "x.shape[1] // 2"}}};
 }
 
-std::string Forward(const std::string& body) {
+std::string WithForward(const std::string& body) {
   return "@kernel\ndef f1(x, o, N):\n    pass\n\n\n"
          "class ModelNew(Model):\n    def forward(self, x, batch):\n" +
          body;
 }
 
 TEST(FilledIn, WhatIsReadIsMadeInFrontOfItsFirstUse) {
-  EXPECT_EQ(FilledIn(Plain(), Forward("        t4 = x.new_empty((A, 2, C))\n"
-                                      "        f1[cdiv(A, 8)](t3, t4, C)\n")),
-            Forward("        A = x.shape[0]\n"
-                    "        C = x.shape[1] // 2\n"
-                    "        t4 = x.new_empty((A, 2, C))\n"
-                    "        m1 = self.layers[0]\n"
-                    "        t1 = m1(x)\n"
-                    "        B = x.shape[1]\n"
-                    "        t2 = t1.reshape(A, B // 2, 2)\n"
-                    "        t3 = t2.transpose(1, 2)\n"
-                    "        t3 = t3.contiguous()\n"
-                    "        f1[cdiv(A, 8)](t3, t4, C)\n"
-                    "        t5 = F.softmax(t4, dim=-1)\n"
-                    "        y = batch['y']\n"
-                    "        return t5, y\n"));
+  EXPECT_EQ(FilledIn(Plain(), WithForward("        t4 = x.new_empty((A, 2, C))\n"
+                                          "        f1[cdiv(A, 8)](t3, t4, C)\n")),
+            WithForward("        A = x.shape[0]\n"
+                        "        C = x.shape[1] // 2\n"
+                        "        t4 = x.new_empty((A, 2, C))\n"
+                        "        m1 = self.layers[0]\n"
+                        "        t1 = m1(x)\n"
+                        "        B = x.shape[1]\n"
+                        "        t2 = t1.reshape(A, B // 2, 2)\n"
+                        "        t3 = t2.transpose(1, 2)\n"
+                        "        t3 = t3.contiguous()\n"
+                        "        f1[cdiv(A, 8)](t3, t4, C)\n"
+                        "        t5 = F.softmax(t4, dim=-1)\n"
+                        "        y = batch['y']\n"
+                        "        return t5, y\n"));
 }
 
 TEST(FilledIn, LinesBehindKernelsAreForwards) {
@@ -73,15 +73,15 @@ TEST(FilledIn, InputsOfKernelsAreContiguous) {
   PlainForward plain = Plain();
   plain.inputs = {"x"};
   const std::string launch = "        t5 = torch.empty_like(x)\n        f1(x, batch, t5)\n";
-  EXPECT_THAT(FilledIn(plain, Forward(launch)),
+  EXPECT_THAT(FilledIn(plain, WithForward(launch)),
               HasSubstr("        x = x.contiguous()\n        t5 = torch.empty_like(x)\n"
                         "        f1(x, batch, t5)\n"));
-  const std::string whole = Forward(launch + "        return t5\n");
+  const std::string whole = WithForward(launch + "        return t5\n");
   EXPECT_EQ(FilledIn(plain, whole), whole);
 }
 
 TEST(FilledIn, TheReplysOwnLinesWin) {
-  const std::string whole = Forward(
+  const std::string whole = WithForward(
       "        t1 = torch.empty_like(x)\n"
       "        f1(x, t1)\n"
       "        A = 7\n"
@@ -92,48 +92,49 @@ TEST(FilledIn, TheReplysOwnLinesWin) {
 }
 
 TEST(FilledIn, WithoutAReturnTheModulesLinesWin) {
-  EXPECT_EQ(FilledIn(Plain(), Forward("        A = x.shape\n"
-                                      "        t1 = torch.expand(x)\n"
-                                      "        t2 = x.new_empty((A, A))\n"
-                                      "        a2 = x.new_empty((A, 2))\n"
-                                      "        t5 = x.new_empty((A, 2))\n"
-                                      "        f1(t1, t5, A)\n")),
-            Forward("        A = x.shape[0]\n"
-                    "        a2 = x.new_empty((A, 2))\n"
-                    "        t5 = x.new_empty((A, 2))\n"
-                    "        m1 = self.layers[0]\n"
-                    "        t1 = m1(x)\n"
-                    "        t1 = t1.contiguous()\n"
-                    "        f1(t1, t5, A)\n"
-                    "        y = batch['y']\n"
-                    "        return t5, y\n"));
+  EXPECT_EQ(FilledIn(Plain(), WithForward("        A = x.shape\n"
+                                          "        t1 = torch.expand(x)\n"
+                                          "        t2 = x.new_empty((A, A))\n"
+                                          "        a2 = x.new_empty((A, 2))\n"
+                                          "        t5 = x.new_empty((A, 2))\n"
+                                          "        f1(t1, t5, A)\n")),
+            WithForward("        A = x.shape[0]\n"
+                        "        a2 = x.new_empty((A, 2))\n"
+                        "        t5 = x.new_empty((A, 2))\n"
+                        "        m1 = self.layers[0]\n"
+                        "        t1 = m1(x)\n"
+                        "        t1 = t1.contiguous()\n"
+                        "        f1(t1, t5, A)\n"
+                        "        y = batch['y']\n"
+                        "        return t5, y\n"));
 }
 
 TEST(FilledIn, AttributesKeywordsAndTextsAreNoNames) {
   const std::string filled =
-      FilledIn(Plain(), Forward("        return self.t1(x.t2, t3=2, u='t4')  # t5\n"));
-  EXPECT_EQ(filled, Forward("        return self.t1(x.t2, t3=2, u='t4')  # t5\n"));
+      FilledIn(Plain(), WithForward("        return self.t1(x.t2, t3=2, u='t4')  # t5\n"));
+  EXPECT_EQ(filled, WithForward("        return self.t1(x.t2, t3=2, u='t4')  # t5\n"));
 }
 
 TEST(FilledIn, AReturnWithinABlockIsTheReplysOwn) {
-  const std::string whole = Forward("        if x.is_cuda:\n            return t1\n");
-  EXPECT_EQ(FilledIn(Plain(), whole), Forward("        m1 = self.layers[0]\n        t1 = m1(x)\n"
-                                              "        if x.is_cuda:\n            return t1\n"));
+  const std::string whole = WithForward("        if x.is_cuda:\n            return t1\n");
+  EXPECT_EQ(FilledIn(Plain(), whole),
+            WithForward("        m1 = self.layers[0]\n        t1 = m1(x)\n"
+                        "        if x.is_cuda:\n            return t1\n"));
 }
 
 TEST(FilledIn, TheLastForwardIsTheCandidates) {
   const std::string helper =
       "class Part(nn.Module):\n    def forward(self, t1):\n        return t1\n\n\n";
-  const std::string filled = FilledIn(Plain(), helper + Forward("        f1(x, t1)\n"));
+  const std::string filled = FilledIn(Plain(), helper + WithForward("        f1(x, t1)\n"));
   EXPECT_TRUE(filled.starts_with(helper)) << filled;
   EXPECT_TRUE(filled.ends_with("        return t5, y\n")) << filled;
 }
 
 TEST(FilledIn, LinesOfOneStatementStayTogether) {
-  const std::string filled = FilledIn(Plain(), Forward("        f1(\n"
-                                                       "            t1,\n"
-                                                       "    B)\n"
-                                                       "        return t4\n"));
+  const std::string filled = FilledIn(Plain(), WithForward("        f1(\n"
+                                                           "            t1,\n"
+                                                           "    B)\n"
+                                                           "        return t4\n"));
   EXPECT_THAT(filled, HasSubstr("        B = x.shape[1]\n"
                                 "        t1 = t1.contiguous()\n"
                                 "        f1(\n"));
@@ -142,7 +143,7 @@ TEST(FilledIn, LinesOfOneStatementStayTogether) {
 
 TEST(FilledIn, WhatFollowsTheClassStays) {
   const std::string tail = "\n\ndef helper(t1):\n    return t1\n";
-  const std::string filled = FilledIn(Plain(), Forward("        f1(x, t1)\n") + tail);
+  const std::string filled = FilledIn(Plain(), WithForward("        f1(x, t1)\n") + tail);
   EXPECT_TRUE(filled.ends_with("        return t5, y\n" + tail)) << filled;
 }
 
@@ -150,7 +151,7 @@ TEST(FilledIn, CodeWithoutAForwardStays) {
   EXPECT_EQ(FilledIn(Plain(), "x = 1\n"), "x = 1\n");
   EXPECT_EQ(FilledIn(Plain(), "class ModelNew(Model):\n    def forward(self, x"),
             "class ModelNew(Model):\n    def forward(self, x");
-  EXPECT_EQ(FilledIn({}, Forward("        f1(t1)\n")), Forward("        f1(t1)\n"));
+  EXPECT_EQ(FilledIn({}, WithForward("        f1(t1)\n")), WithForward("        f1(t1)\n"));
 }
 
 TEST(WithoutPlainLines, KernelsAndTheirTensorsStay) {

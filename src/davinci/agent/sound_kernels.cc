@@ -517,6 +517,20 @@ std::vector<LeftOut> TakeUnsoundKernels(const PlainForward& plain, const KnownNa
   return left_out;
 }
 
+nlohmann::json ToJson(const std::vector<LeftOut>& left_out) {
+  nlohmann::json list = nlohmann::json::array();
+  for (const LeftOut& one : left_out) list.push_back({{"kernel", one.kernel}, {"why", one.why}});
+  return list;
+}
+
+std::vector<LeftOut> LeftOutFromJson(const nlohmann::json& list) {
+  std::vector<LeftOut> left_out;
+  if (!list.is_array()) return left_out;
+  for (const auto& one : list)
+    if (one.is_object()) left_out.push_back({one.value("kernel", ""), one.value("why", "")});
+  return left_out;
+}
+
 std::string LeftOutText(const std::vector<LeftOut>& left_out) {
   std::string text;
   for (const LeftOut& one : left_out) {

@@ -10,6 +10,7 @@
 // doubt a kernel stays: none that works may go. Pure.
 #pragma once
 
+#include <nlohmann/json.hpp>
 #include <set>
 #include <string>
 #include <vector>
@@ -37,6 +38,11 @@ struct KnownNames {
 // forward has a parameter that is no tensor.
 std::vector<LeftOut> TakeUnsoundKernels(const PlainForward& plain, const KnownNames& known,
                                         Forward* reply);
+
+// [{"kernel": "f3", "why": "t10 is not defined"}], as records have it; what has another form is no
+// list.
+nlohmann::json ToJson(const std::vector<LeftOut>& left_out);
+std::vector<LeftOut> LeftOutFromJson(const nlohmann::json& list);
 
 // "f3 was left out: t10 is not defined. PyTorch computes its steps." a line, or "".
 std::string LeftOutText(const std::vector<LeftOut>& left_out);

@@ -6,6 +6,7 @@
 #include <set>
 #include <utility>
 
+#include "davinci/agent/delta_reply.h"
 #include "davinci/agent/summary_agent.h"
 #include "davinci/agent/trigger.h"
 #include "davinci/base/mutex.h"
@@ -161,8 +162,7 @@ Status Learner::FindLessons() {
 Result<std::string> Learner::WrittenCode(const Turn& turn) const {
   const agent::TaskBrief& brief = task_.input.brief;
   if (brief.reply == ReplyForm::kDelta) {
-    llm::Extraction found =
-        llm::ExtractCode(turn.reply, llm::FinishReason::kStop, brief.class_name);
+    llm::Extraction found = agent::ExtractReply(turn.reply, llm::FinishReason::kStop, brief);
     if (found.ok()) return std::move(found.source);
   }
   return run_.context.log->run().GetBlob(turn.code_hash);

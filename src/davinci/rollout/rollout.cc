@@ -9,6 +9,7 @@
 #include <map>
 #include <utility>
 
+#include "davinci/agent/delta_reply.h"
 #include "davinci/agent/digest_prompt.h"
 #include "davinci/agent/evolution_prompt.h"
 #include "davinci/agent/feedback.h"
@@ -117,7 +118,8 @@ Result<std::string> RolloutRun::Feedback(size_t index) {
     DAVINCI_ASSIGN_OR_RETURN(
         feedback_[index],
         agent::RenderNoCode(prompts, task_.input.brief,
-                            llm::ExtractCode(replies_[index], task_.input.brief.class_name),
+                            agent::ExtractReply(replies_[index].text, replies_[index].finish_reason,
+                                                task_.input.brief),
                             ProgressAt(index)));
   } else {
     DAVINCI_ASSIGN_OR_RETURN(
@@ -248,7 +250,8 @@ Result<Prepared> RolloutRun::Prepare(int turn, const search::TurnPlan& plan) {
 }
 
 Result<Evaluation> RolloutRun::Judge(const ModelCall& call, Turn* turn) {
-  const llm::Extraction extraction = llm::ExtractCode(call.reply, task_.input.brief.class_name);
+  const llm::Extraction extraction =
+      agent::ExtractReply(call.reply.text, call.reply.finish_reason, task_.input.brief);
   if (!extraction.ok()) {
     Evaluation evaluation;
     evaluation.outcome = Outcome::kParseError;

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "davinci/agent/admission.h"
+#include "davinci/agent/delta_reply.h"
 #include "davinci/agent/policy_agent.h"
 #include "davinci/base/hash.h"
 #include "davinci/base/mutex.h"
@@ -164,7 +165,8 @@ Sample TrialRun::Take(bool with_skill, int index) {
           Urgency::kVerification, task_.index, run_.cancel()));
   taken.reply = call.reply.text;
   taken.cost = call.cost;
-  const llm::Extraction extraction = llm::ExtractCode(call.reply, input.brief.class_name);
+  const llm::Extraction extraction =
+      agent::ExtractReply(call.reply.text, call.reply.finish_reason, input.brief);
   if (!extraction.ok()) {
     taken.evaluation.outcome = Outcome::kParseError;
     taken.evaluation.message = extraction.diagnosis;

@@ -52,14 +52,12 @@ Result<CandidateFile> StepRun::CandidateOf(UnitId id, const TaskInput& task,
                              context.log->Keep(agent::AssembleCandidate(
                                  *context.prompts->prelude(), task.brief, code, &left_out)));
     json body = {{"source", kept}};
-    for (const agent::LeftOut& one : left_out)
-      body["left_out"].push_back({{"kernel", one.kernel}, {"why", one.why}});
+    if (!left_out.empty()) body["left_out"] = agent::ToJson(left_out);
     return body;
   }));
   CandidateFile candidate;
   DAVINCI_ASSIGN_OR_RETURN(candidate.source, context.log->run().GetBlob(unit.value("source", "")));
-  for (const json& one : unit.value("left_out", json::array()))
-    candidate.left_out.push_back({one.value("kernel", ""), one.value("why", "")});
+  candidate.left_out = agent::LeftOutFromJson(unit.value("left_out", json()));
   return candidate;
 }
 

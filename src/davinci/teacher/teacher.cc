@@ -142,6 +142,17 @@ Result<agent::PlainForward> Teacher::PlainOf(const synth::Graph& graph,
     plain.names.emplace_back(letter, std::move(size));
   }
   for (const MemberName& member : steps.members) plain.names.emplace_back(member.name, member.path);
+  for (const std::string_view line : synth::Split(steps.text, '\n')) {
+    // "t3: bool[A, B] = t1 > t2"
+    const size_t colon = line.find(": "), open = line.find('[', colon),
+                 close = line.find(']', open);
+    if (close == std::string_view::npos || line.find(' ') < colon) continue;
+    const std::string_view type = line.substr(colon + 2, open - colon - 2);
+    if (type.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789") != std::string_view::npos)
+      continue;
+    plain.tensors[std::string(line.substr(0, colon))] = {
+        std::string(type), std::string(line.substr(open + 1, close - open - 1))};
+  }
   return plain;
 }
 

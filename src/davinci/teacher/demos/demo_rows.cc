@@ -168,7 +168,8 @@ class Maker {
     const llm::Extraction extraction = llm::ExtractCode(Says(reply), demo_.brief.class_name);
     DAVINCI_ASSIGN_OR_RETURN(
         std::string feedback,
-        extraction.ok() ? agent::RenderFeedback(prompts_, demo_.brief, attempt.evaluation, progress)
+        extraction.ok() ? agent::RenderFeedback(prompts_, demo_.brief, attempt.evaluation, progress,
+                                                {}, attempt.left_out)
                         : agent::RenderNoCode(prompts_, demo_.brief, extraction, progress));
     conversation.turns.push_back({std::move(reply), std::move(feedback)});
     DAVINCI_ASSIGN_OR_RETURN(const llm::Request request,

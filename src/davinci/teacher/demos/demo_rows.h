@@ -27,6 +27,7 @@
 #include <vector>
 
 #include "davinci/agent/prompt_set.h"
+#include "davinci/agent/sound_kernels.h"
 #include "davinci/agent/task_brief.h"
 #include "davinci/data/evaluation.h"
 #include "davinci/llm/token_count.h"
@@ -43,6 +44,7 @@ struct Attempt {
   Evaluation evaluation;
   std::string code = {};   // of the reply, where it is not the file `source` (delta replies)
   std::string reply = {};  // a model's reply as it stands in a conversation; else `code` in a fence
+  std::vector<agent::LeftOut> left_out = {};  // what `source` lacks of `code`
 };
 
 struct Demonstration {
