@@ -313,7 +313,7 @@ class Soundness {
           if (made_.contains(name)) Join(name, line.makes);
   }
 
-  // NameSet that may stand for one memory have one set.
+  // Names that may stand for one memory have one set.
   void Join(const std::string& name, const NameSet& others) {
     NameSet all = others;
     all.insert(name);
@@ -391,7 +391,7 @@ class Soundness {
     return gone->second;
   }
 
-  // NameSet that kernels and launches read, in order.
+  // Names that kernels and launches read, in order.
   void CheckNames() {
     NameSet known = bound_;
     for (const std::string& name : out_) known.erase(name);
