@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "davinci/agent/python_statements.h"
-#include "davinci/agent/python_syntax.h"
+#include "davinci/agent/python_grammar.h"
 
 namespace davinci::agent {
 

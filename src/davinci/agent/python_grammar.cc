@@ -1,4 +1,4 @@
-#include "davinci/agent/python_syntax.h"
+#include "davinci/agent/python_grammar.h"
 
 #include <fmt/format.h>
 
