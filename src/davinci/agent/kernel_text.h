@@ -7,8 +7,8 @@
 #include <string_view>
 #include <vector>
 
-#include "davinci/agent/python_statements.h"
 #include "davinci/agent/python_grammar.h"
+#include "davinci/agent/python_statements.h"
 
 namespace davinci::agent {
 
