@@ -1,5 +1,5 @@
-// What a person sees of a folder of davinci synth demos: a table of the judge's verdicts, and a
-// page of tasks and kernels.
+// These functions show a person a folder of davinci synth demos: a table of the judge's verdicts,
+// and a page of tasks and kernels.
 #pragma once
 
 #include <filesystem>

@@ -9,7 +9,7 @@ namespace {
 
 using Tokens = std::vector<Token>;
 
-// What makes values out of places: their results are no places.
+// These functions make values out of places: their results are no places.
 bool IsLoad(std::string_view name) {
   return IsOneOf(name, {"ld", "load", "with_bias", "dot_nt", "dot_nn"});
 }

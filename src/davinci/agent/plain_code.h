@@ -1,4 +1,4 @@
-// What a delta reply may leave out of its forward (plain_forward.h).
+// PlainForward has what a delta reply may leave out of its forward (plain_forward.h).
 #pragma once
 
 #include <map>

@@ -330,7 +330,7 @@ class Soundness {
     return std::ranges::any_of(a, [&](const std::string& name) { return b.contains(name); });
   }
 
-  // What memory that the reply makes has of what a launch writes.
+  // Returns the names of memory that the reply makes and the launch writes.
   NameSet Written(const BodyLine& line) const {
     NameSet written;
     for (const std::string& name : line.writes)
@@ -347,7 +347,7 @@ class Soundness {
       line.left = false;
       lost_.merge(Written(line));
     }
-    // What the kernel writes is not whole without it.
+    // Without the kernel its memory is not whole, and its makers go, too.
     for (BodyLine& line : lines_) {
       if (!line.left || !Meet(line.makes, lost_)) continue;
       // A view of what the plain forward makes stays.

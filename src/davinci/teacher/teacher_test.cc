@@ -168,15 +168,19 @@ std::set<std::string> Defined(const std::string& text) {
   return names;
 }
 
+Result<Candidate> BestBesideSteps(const synth::SampledTask& task, const Steps& steps) {
+  return All().teacher.Write(task.graph, task.text, Language::kTriton,
+                             RuleSet::Of(Level::kBest, Language::kTriton),
+                             {ReplyForm::kDelta, &steps});
+}
+
 // What a prompt shows and what the answer says have the same names.
 TEST(Teacher, AnswersHaveTheNamesOfTheSteps) {
   size_t noted = 0, short_ones = 0, results = 0, taken = 0, written = 0;
   for (const char* pattern : {"mixed_rows_long", "mixed_image", "attention", "matmul_chain"})
     for (const auto& task : Tasks(40, 10, pattern)) {
       const Steps steps = All().teacher.StepsOf(task.graph, task.text, Language::kTriton).value();
-      const auto best = All().teacher.Write(task.graph, task.text, Language::kTriton,
-                                            RuleSet::Of(Level::kBest, Language::kTriton),
-                                            {ReplyForm::kDelta, &steps});
+      const auto best = BestBesideSteps(task, steps);
       if (!best.ok() || best->own_kernels == 0) continue;
       const std::set<std::string> known = Defined(steps.text);
       // Values of kernels as well as tensors.
@@ -272,9 +276,7 @@ TEST(Teacher, PlansSayEachUseOfAKernel) {
   for (const char* pattern : {"mixed_rows_long", "mlp", "mixture_single"})
     for (const auto& task : Tasks(40, 10, pattern)) {
       const Steps steps = All().teacher.StepsOf(task.graph, task.text, Language::kTriton).value();
-      const auto best = All().teacher.Write(task.graph, task.text, Language::kTriton,
-                                            RuleSet::Of(Level::kBest, Language::kTriton),
-                                            {ReplyForm::kDelta, &steps});
+      const auto best = BestBesideSteps(task, steps);
       if (!best.ok() || best->own_kernels == 0) continue;
       const std::string plan = PlanOf(best->source);
       size_t launches = 0, lines = 0;
