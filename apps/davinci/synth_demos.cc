@@ -368,10 +368,10 @@ class DemoWriter {
                       std::string* jobs) {
     const std::string name(teacher::LanguageName(language));
     std::string source = code;
-    std::vector<agent::LeftOut> left_out;
+    agent::SoundKernels sound;
     if (prelude_) {
       DAVINCI_ASSIGN_OR_RETURN(const auto brief, BriefOf(task));
-      source = agent::AssembleCandidate(*prelude_, brief, code, &left_out);
+      source = agent::AssembleCandidate(*prelude_, brief, code, &sound);
     }
     const std::string id = fmt::format("{}.{}.{}", task.id, name, level);
     DAVINCI_RETURN_IF_ERROR(WriteFileAtomic(fs::path(arguments_.out) / "candidates" / (id + ".py"),
@@ -386,7 +386,8 @@ class DemoWriter {
                     {"own_kernels", like.own_kernels},
                     {"torch_calls", like.left.size()}});
     if (prelude_) row->at("candidates").back()["reply"] = code;
-    if (!left_out.empty()) row->at("candidates").back()["left_out"] = agent::ToJson(left_out);
+    if (!sound.left_out.empty())
+      row->at("candidates").back()["left_out"] = agent::ToJson(sound.left_out);
     *jobs += JobOf(task, id, language);
     return Status::Ok();
   }

@@ -72,10 +72,11 @@ llm::Extraction ExtractReply(std::string_view text, llm::FinishReason finish,
 }
 
 std::string AssembleCandidate(const Prelude& prelude, const TaskBrief& task,
-                              const std::string& written, std::vector<LeftOut>* left_out) {
+                              const std::string& written, SoundKernels* sound,
+                              const std::vector<LeftOut>& wrong) {
   std::set<std::string> bound, own;
   for (std::string& name : NamesBoundAtTop(task.reference)) bound.insert(std::move(name));
-  std::vector<LeftOut> unsound;
+  SoundKernels kernels;
   std::string reply = written;
   if (!task.plain.code.empty()) {
     KnownNames known;
@@ -83,9 +84,9 @@ std::string AssembleCandidate(const Prelude& prelude, const TaskBrief& task,
       for (const Prelude::Piece& piece : *pieces) known.in_kernels.insert(piece.name);
     known.in_forward = bound;
     for (const auto& [name, value] : task.sizes) known.in_forward.insert(name);
-    reply = FilledIn(task.plain, known, written, &unsound);
+    reply = FilledIn(task.plain, known, written, &kernels, wrong);
   }
-  if (left_out != nullptr) *left_out = std::move(unsound);
+  if (sound != nullptr) *sound = std::move(kernels);
   for (std::string& name : NamesBoundAtTop(reply)) own.insert(std::move(name));
   // Definitions that the reply names, and those that these name.
   std::set<std::string> needed = NamesIn(reply);

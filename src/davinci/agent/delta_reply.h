@@ -27,8 +27,10 @@ llm::Extraction ExtractReply(std::string_view text, llm::FinishReason finish,
                              const TaskBrief& task);
 
 // `reply`: the code of the reply (llm/code_extraction.h). The brief gives the task's file and
-// sizes. `left_out`, if not null: what of the reply is not in the candidate.
+// sizes. `sound`, if not null: what of the reply is in the candidate, and what is not. `wrong`:
+// kernels to leave out that are known to be wrong.
 std::string AssembleCandidate(const Prelude& prelude, const TaskBrief& task,
-                              const std::string& reply, std::vector<LeftOut>* left_out = nullptr);
+                              const std::string& reply, SoundKernels* sound = nullptr,
+                              const std::vector<LeftOut>& wrong = {});
 
 }  // namespace davinci::agent

@@ -100,9 +100,9 @@ TEST(AssembleCandidate, KernelsThatCannotWorkAreLeftOut) {
                             kernel("f2", "2.0") +
                             "t2 = torch.empty_like(x)\nf2[cdiv(N, WIDTH)](t1, t2, N)\n\n\n"
                             "class ModelNew(Model):\n    def forward(self, x):\n        ...\n";
-  std::vector<LeftOut> left_out;
-  const std::string file = AssembleCandidate(*prompts.prelude(), task, reply, &left_out);
-  EXPECT_EQ(left_out, (std::vector<LeftOut>{{"f1", "WIDTH is not defined"}}));
+  SoundKernels sound;
+  const std::string file = AssembleCandidate(*prompts.prelude(), task, reply, &sound);
+  EXPECT_EQ(sound.left_out, (std::vector<LeftOut>{{"f1", "WIDTH is not defined"}}));
   EXPECT_THAT(file, Not(HasSubstr("f1")));
   EXPECT_THAT(file, HasSubstr("        t1 = x + 1\n        t1 = t1.contiguous()\n"
                               "        f2[cdiv(N, WIDTH)](t1, t2, N)\n        return t2\n"));
@@ -118,9 +118,8 @@ TEST(AssembleCandidate, ForwardTakesWhatTheModulesTakes) {
       "@kernel\ndef f1(x, o, N):\n    i = ids(1024)\n    inside = i < N\n"
       "    st(o + i, ld(x + i, inside), inside)\n\na1 = torch.empty_like(x)\nf1(x, a1)\n\n\n"
       "class ModelNew(Model):\n    def forward(self, x, x):\n        ...\n";
-  std::vector<LeftOut> left_out;
   EXPECT_THAT(
-      AssembleCandidate(*prompts.prelude(), task, reply, &left_out),
+      AssembleCandidate(*prompts.prelude(), task, reply),
       HasSubstr("    def forward(self, x, scale=2.0):\n        a1 = torch.empty_like(x)\n"));
 }
 

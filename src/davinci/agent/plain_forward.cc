@@ -153,7 +153,7 @@ void TakeSignature(const Forward& base, Forward* reply) {
 }
 
 std::string Filled(const PlainForward& plain, const std::string& code, const KnownNames* known,
-                   std::vector<LeftOut>* left_out) {
+                   const std::vector<LeftOut>& wrong, SoundKernels* sound) {
   const auto base = ForwardOf(plain.code);
   auto reply = ForwardOf(code);
   if (!base || !reply) return code;
@@ -162,7 +162,7 @@ std::string Filled(const PlainForward& plain, const std::string& code, const Kno
   if (known != nullptr && taken && std::ranges::none_of(reply->body, &Statement::returns)) {
     TakeSignature(*base, &*reply);
     MendStepMemory(plain, &*reply);
-    *left_out = TakeUnsoundKernels(plain, *known, &*reply);
+    *sound = TakeUnsoundKernels(plain, *known, wrong, &*reply);
   }
   return reply->head + Filler(plain, *base, *reply, kernels).Run() + reply->tail;
 }
@@ -170,12 +170,12 @@ std::string Filled(const PlainForward& plain, const std::string& code, const Kno
 }  // namespace
 
 std::string FilledIn(const PlainForward& plain, const std::string& code) {
-  return Filled(plain, code, nullptr, nullptr);
+  return Filled(plain, code, nullptr, {}, nullptr);
 }
 
 std::string FilledIn(const PlainForward& plain, const KnownNames& known, const std::string& code,
-                     std::vector<LeftOut>* left_out) {
-  return Filled(plain, code, &known, left_out);
+                     SoundKernels* sound, const std::vector<LeftOut>& wrong) {
+  return Filled(plain, code, &known, wrong, sound);
 }
 
 namespace {

@@ -34,9 +34,10 @@ namespace davinci::agent {
 // as it is.
 std::string FilledIn(const PlainForward& plain, const std::string& code);
 
-// The same without kernels that cannot work. `left_out`: what these are.
+// The same without kernels that cannot work, and without those that are `wrong`. `sound`: what
+// goes, and what stays.
 std::string FilledIn(const PlainForward& plain, const KnownNames& known, const std::string& code,
-                     std::vector<LeftOut>* left_out);
+                     SoundKernels* sound, const std::vector<LeftOut>& wrong = {});
 
 // The lines of a whole forward that FilledIn() does not make by itself. `plain`: names that the
 // plain forward makes; `written`: tensors that kernels write. A forward that changes something in

@@ -213,7 +213,8 @@ class Soundness {
     ReadBody();
   }
 
-  void Run() {
+  void Run(const std::vector<LeftOut>& wrong) {
+    for (const LeftOut& kernel : wrong) LeaveOut(kernel.kernel, kernel.why);
     for (const Kernel& kernel : all_)
       if (!kernel.problem.empty()) LeaveOut(kernel.name, kernel.problem);
     for (const auto& [name, index] : kernels_)
@@ -230,6 +231,17 @@ class Soundness {
   bool HasLaunches() const {
     return std::ranges::any_of(
         lines_, [](const BodyLine& line) { return line.left && line.part == LinePart::kLaunch; });
+  }
+
+  std::vector<std::string> Launched() const {
+    std::vector<std::string> names;
+    for (const BodyLine& line : lines_) {
+      const std::string& name = line.launch.kernel;
+      if (line.left && line.part == LinePart::kLaunch && IsJudged(name) &&
+          std::ranges::find(names, name) == names.end())
+        names.push_back(name);
+    }
+    return names;
   }
 
   std::vector<LeftOut> Take(Forward* reply) {
@@ -504,17 +516,18 @@ std::string TakeReplay(const PlainForward& plain, Forward* reply) {
 
 }  // namespace
 
-std::vector<LeftOut> TakeUnsoundKernels(const PlainForward& plain, const KnownNames& known,
-                                        Forward* reply) {
-  std::vector<LeftOut> left_out;
+SoundKernels TakeUnsoundKernels(const PlainForward& plain, const KnownNames& known,
+                                const std::vector<LeftOut>& wrong, Forward* reply) {
+  SoundKernels sound;
   const Forward before = *reply;
   Soundness soundness(plain, known, before);
-  soundness.Run();
-  if (!soundness.HasLaunches()) return left_out;
-  left_out = soundness.Take(reply);
+  soundness.Run(wrong);
+  if (!soundness.HasLaunches()) return sound;
+  sound.launched = soundness.Launched();
+  sound.left_out = soundness.Take(reply);
   if (const std::string name = TakeReplay(plain, reply); !name.empty())
-    left_out.push_back({"@replay", fmt::format("{} is no tensor", name)});
-  return left_out;
+    sound.left_out.push_back({"@replay", fmt::format("{} is no tensor", name)});
+  return sound;
 }
 
 nlohmann::json ToJson(const std::vector<LeftOut>& left_out) {

@@ -33,11 +33,18 @@ struct KnownNames {
   std::set<std::string> in_forward;  // of the task's file and its sizes, further ones
 };
 
-// Takes out of `reply`, whose launches stand in its body, what cannot work, and returns it. Where
-// no launch would be left, nothing goes, so that the reply's error is seen. `@replay` goes where
-// forward has a parameter that is no tensor.
-std::vector<LeftOut> TakeUnsoundKernels(const PlainForward& plain, const KnownNames& known,
-                                        Forward* reply);
+// A reply without its unsound kernels.
+struct SoundKernels {
+  std::vector<LeftOut> left_out;
+  std::vector<std::string> launched;  // that stay and could be left out, too; in forward's order
+};
+
+// Takes out of `reply`, whose launches stand in its body, the kernels that are `wrong` for another
+// reason and what cannot work. Where no launch would be left, nothing goes, so that the reply's
+// error is seen, and no kernel is said to be launched. `@replay` goes where forward has a parameter
+// that is no tensor.
+SoundKernels TakeUnsoundKernels(const PlainForward& plain, const KnownNames& known,
+                                const std::vector<LeftOut>& wrong, Forward* reply);
 
 // [{"kernel": "f3", "why": "t10 is not defined"}], as records have it; what has another form is no
 // list.

@@ -45,17 +45,16 @@ std::string Class(const std::string& decorator = "") {
   return "class ModelNew(Model):\n" + decorator + "    def forward(self, x, mask):\n        ...\n";
 }
 
-struct Made {
+struct Made : SoundKernels {
   std::string file;
-  std::vector<LeftOut> left_out;
 };
 
-Made Fill(const std::string& code) {
+Made Fill(const std::string& code, const std::vector<LeftOut>& wrong = {}) {
   const KnownNames known = {{"ids", "rows", "cols", "ld", "st", "tl", "torch", "F", "cdiv",
                              "kernel", "replay", "pow2", "dot_nt", "with_bias"},
                             {"GROUPS"}};
   Made made;
-  made.file = FilledIn(Module(), known, code, &made.left_out);
+  made.file = FilledIn(Module(), known, code, &made, wrong);
   return made;
 }
 
@@ -262,11 +261,22 @@ TEST(SoundKernels, ALineOfNoPythonGoes) {
 TEST(SoundKernels, ReplayNeedsTensors) {
   PlainForward plain = Module();
   plain.inputs = {"x"};
-  std::vector<LeftOut> left_out;
+  SoundKernels sound;
   const std::string code = kGood + Class("    @replay\n");
   const KnownNames known = {{"ids", "ld", "st", "torch"}, {}};
-  EXPECT_EQ(FilledIn(plain, known, code, &left_out), FilledIn(plain, kGood + Class()));
-  EXPECT_THAT(left_out, ElementsAre(LeftOut{"@replay", "mask is no tensor"}));
+  EXPECT_EQ(FilledIn(plain, known, code, &sound), FilledIn(plain, kGood + Class()));
+  EXPECT_THAT(sound.left_out, ElementsAre(LeftOut{"@replay", "mask is no tensor"}));
+}
+
+TEST(SoundKernels, KernelsThatAreKnownToBeWrongGo) {
+  const std::string code = KernelOf("bad") + kLaunch + "\n\n" + kGood + Class();
+  EXPECT_THAT(Fill(code).launched, ElementsAre("bad", "good"));
+  const Made made = Fill(code, {{"bad", "its values differ"}});
+  EXPECT_THAT(made, LeavesOut("its values differ"));
+  EXPECT_THAT(made.launched, ElementsAre("good"));
+  const Made none = Fill(code, {{"bad", ""}, {"good", ""}});
+  EXPECT_EQ(none.file, FilledIn(Module(), code));
+  EXPECT_THAT(none.launched, IsEmpty());
 }
 
 TEST(SoundKernels, WithoutALaunchLeftTheReplyStays) {

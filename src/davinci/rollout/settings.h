@@ -104,6 +104,8 @@ struct StepSettings {
   StaticRules static_rules = StaticRules::kNone;
   // So is a kernel in another language than `language`. On where the user named one.
   bool require_language = false;
+  // Judgements that a wrong delta reply may take to find its wrong kernels (wrong_kernels.h).
+  int isolate = 8;
 
   // Selection.
   int schemes = 3;  // k: calls of the Selection agent per task

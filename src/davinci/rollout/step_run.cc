@@ -42,22 +42,25 @@ Result<std::vector<skill::Skill>> StepRun::Skills(const std::vector<std::string>
 }
 
 Result<CandidateFile> StepRun::CandidateOf(UnitId id, const TaskInput& task,
-                                           const std::string& code) {
+                                           const std::string& code,
+                                           const std::vector<agent::LeftOut>& wrong) {
   if (task.brief.reply == ReplyForm::kFile) return CandidateFile{code, {}};
   id.kind = UnitKind::kCandidate;
   DAVINCI_ASSIGN_OR_RETURN(const json unit, context.log->Do(id, [&]() -> Result<json> {
     if (context.prompts->prelude() == nullptr) return Internal("no prelude for delta replies");
-    std::vector<agent::LeftOut> left_out;
+    agent::SoundKernels kernels;
     DAVINCI_ASSIGN_OR_RETURN(const std::string kept,
                              context.log->Keep(agent::AssembleCandidate(
-                                 *context.prompts->prelude(), task.brief, code, &left_out)));
+                                 *context.prompts->prelude(), task.brief, code, &kernels, wrong)));
     json body = {{"source", kept}};
-    if (!left_out.empty()) body["left_out"] = agent::ToJson(left_out);
+    if (!kernels.left_out.empty()) body["left_out"] = agent::ToJson(kernels.left_out);
+    if (!kernels.launched.empty()) body["launched"] = kernels.launched;
     return body;
   }));
   CandidateFile candidate;
   DAVINCI_ASSIGN_OR_RETURN(candidate.source, context.log->run().GetBlob(unit.value("source", "")));
-  candidate.left_out = agent::LeftOutFromJson(unit.value("left_out", json()));
+  candidate.kernels.left_out = agent::LeftOutFromJson(unit.value("left_out", json()));
+  candidate.kernels.launched = unit.value("launched", std::vector<std::string>());
   return candidate;
 }
 

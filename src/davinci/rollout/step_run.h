@@ -17,7 +17,7 @@ namespace davinci::rollout {
 // What is judged of a reply.
 struct CandidateFile {
   std::string source;
-  std::vector<agent::LeftOut> left_out;  // of a delta reply
+  agent::SoundKernels kernels;  // of a delta reply
 };
 
 struct StepRun {
@@ -40,9 +40,10 @@ struct StepRun {
   Result<std::string> DescribeDevice(Target target, const TaskOutcome& outcome) const;
   // Skills by name, from the run's library.
   Result<std::vector<skill::Skill>> Skills(const std::vector<std::string>& names) const;
-  // The file that is judged of a reply's code: itself, or what a delta reply stands for. `id`: of
-  // the call that gave the reply.
-  Result<CandidateFile> CandidateOf(UnitId id, const TaskInput& task, const std::string& code);
+  // The file that is judged of a reply's code: itself, or what a delta reply stands for, without
+  // kernels that are `wrong`. `id`: of the call that gave the reply, or of its judgement.
+  Result<CandidateFile> CandidateOf(UnitId id, const TaskInput& task, const std::string& code,
+                                    const std::vector<agent::LeftOut>& wrong = {});
   judge::EvaluationRequest Ask(const TaskInput& task, const std::string& source,
                                const std::string& protocol, Urgency urgency, int64_t order) const;
   // Ends the step when every task would fail alike.

@@ -41,7 +41,7 @@ TEST(StepRun, CandidatesKeepWhatTheirRepliesLost) {
     StepRun step(context, settings, 1);
     const auto candidate = step.CandidateOf(id, task, code);
     ASSERT_TRUE(candidate.ok()) << candidate.status().ToString();
-    EXPECT_EQ(candidate->left_out, left_out);
+    EXPECT_EQ(candidate->kernels.left_out, left_out);
     EXPECT_EQ(candidate->source.find("f1"), std::string::npos);
     EXPECT_TRUE(source.empty() || candidate->source == source);
     source = candidate->source;
@@ -56,7 +56,7 @@ TEST(StepRun, CandidatesKeepWhatTheirRepliesLost) {
   const auto candidate = StepRun(context, settings, 1).CandidateOf(older, task, code);
   ASSERT_TRUE(candidate.ok()) << candidate.status().ToString();
   EXPECT_EQ(candidate->source, "x = 1\n");
-  EXPECT_TRUE(candidate->left_out.empty());
+  EXPECT_TRUE(candidate->kernels.left_out.empty());
 }
 
 }  // namespace

@@ -24,6 +24,7 @@ void PutTask(const rollout::StepSettings& step, Keys* keys) {
   if (!step.hints.empty()) Put(keys, "task.hints", step.hints);
   Put(keys, "policy.require_own_kernel", step.require_own_kernel);
   Put(keys, "policy.require_language", step.require_language);
+  if (step.reply == ReplyForm::kDelta) Put(keys, "policy.isolate", step.isolate);
   if (step.static_rules != rollout::StaticRules::kNone) Put(keys, "policy.static_rules", "kevin");
 }
 

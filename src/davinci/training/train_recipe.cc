@@ -20,6 +20,7 @@ turns = 3
 respend_saved_rollouts = false
 [policy]
 require_own_kernel = true
+isolate = 0
 [stop]
 roofline_share = 0.0
 stagnant_turns = 0
