@@ -196,6 +196,17 @@ BodyLine BodyLineOf(const Statement& statement, const NameSet& kernels) {
   return line;
 }
 
+// The code in front of forward without `kernels`, and what is behind it.
+std::string OutsideOf(const std::vector<Kernel>& kernels, const Forward& reply) {
+  std::string text;
+  size_t at = 0;
+  for (const Kernel& kernel : kernels) {
+    text += reply.head.substr(at, kernel.begin - at);
+    at = kernel.end;
+  }
+  return text + reply.head.substr(std::min(at, reply.head.size())) + reply.tail;
+}
+
 class Soundness {
  public:
   Soundness(const PlainForward& plain, const KnownNames& known, const Forward& reply)
@@ -206,7 +217,7 @@ class Soundness {
       // A function that is defined twice is the last one.
       kernels_[kernel.name] = all_.size() - 1;
     }
-    const std::string head = OutsideOfKernels();
+    const std::string head = OutsideOf(all_, reply);
     for (const Kernel& kernel : all_)
       ForOccurrences(head, kernel.name, [&](char) { unjudged_.insert(kernel.name); });
     ReadPlain(plain);
@@ -265,17 +276,6 @@ class Soundness {
 
   bool IsJudged(const std::string& name) const {
     return kernels_.contains(name) && !unjudged_.contains(name);
-  }
-
-  // The code in front of forward without kernels, and what is behind it.
-  std::string OutsideOfKernels() const {
-    std::string text;
-    size_t at = 0;
-    for (const Kernel& kernel : all_) {
-      text += reply_.head.substr(at, kernel.begin - at);
-      at = kernel.end;
-    }
-    return text + reply_.head.substr(std::min(at, reply_.head.size())) + reply_.tail;
   }
 
   void ReadPlain(const PlainForward& plain) {

@@ -21,9 +21,9 @@
 #include "davinci/data/turn_facts.h"
 #include "davinci/llm/code_extraction.h"
 #include "davinci/rollout/policy_check.h"
+#include "davinci/rollout/reply_verdict.h"
 #include "davinci/rollout/step_run.h"
 #include "davinci/rollout/stop_rules.h"
-#include "davinci/rollout/wrong_kernels.h"
 #include "davinci/search/turn_window.h"
 
 namespace davinci::rollout {
@@ -71,11 +71,6 @@ class RolloutRun {
     return [this](std::string_view text) { return run_.context.calls->CountTokens(text); };
   }
   Result<Evaluation> Judge(const ModelCall& call, Turn* turn);
-  // The verdict about a file as unit `id` of the turn, whose times it adds.
-  Result<Verdict> JudgeFile(const UnitId& id, const std::string& source, Turn* turn);
-  // Where some of the kernels of `code` are wrong, the candidate and the verdict without them.
-  Status LeaveOutWrong(const std::string& code, Turn* turn, CandidateFile* candidate,
-                       Verdict* verdict);
   Result<std::string> Feedback(size_t index);
   agent::Progress ProgressAt(size_t index) const;
   std::vector<Evaluation> Evaluations() const;
@@ -255,44 +250,6 @@ Result<Prepared> RolloutRun::Prepare(int turn, const search::TurnPlan& plan) {
   return prepared;
 }
 
-Result<Verdict> RolloutRun::JudgeFile(const UnitId& id, const std::string& source, Turn* turn) {
-  DAVINCI_ASSIGN_OR_RETURN(Verdict verdict,
-                           run_.context.verdicts->Judge(
-                               id,
-                               run_.Ask(task_.input, source, run_.settings.turn_protocol,
-                                        turn->id.turn > 1 ? Urgency::kLaterTurn : Urgency::kNewWork,
-                                        task_.Order(planned_.id.scheme, planned_.id.rollout)),
-                               run_.cancel()));
-  turn->queue_seconds += verdict.queue_seconds;
-  turn->judge_seconds += verdict.judge_seconds;
-  return verdict;
-}
-
-Status RolloutRun::LeaveOutWrong(const std::string& code, Turn* turn, CandidateFile* candidate,
-                                 Verdict* verdict) {
-  if (candidate->kernels.launched.size() < 2 || !MayBeOneKernels(verdict->evaluation))
-    return Status::Ok();
-  WrongKernels search(candidate->kernels.launched, verdict->evaluation);
-  for (int asked = 0; asked < run_.settings.isolate; ++asked) {
-    const auto kept = search.Next();
-    if (!kept) break;
-    UnitId id = UnitOf(UnitKind::kJudgement, run_.step, turn->id);
-    id.sample = asked;
-    if (run_.context.log->replaying()) {
-      DAVINCI_ASSIGN_OR_RETURN(const json judged, run_.context.log->Find(id));
-      if (judged.is_null()) break;
-    }
-    DAVINCI_ASSIGN_OR_RETURN(CandidateFile part,
-                             run_.CandidateOf(id, task_.input, code, search.Others(*kept)));
-    DAVINCI_ASSIGN_OR_RETURN(Verdict about_part, JudgeFile(id, part.source, turn));
-    search.Learn(about_part.evaluation);
-    if (!IsAccepted(about_part.evaluation)) continue;
-    *candidate = std::move(part);
-    *verdict = std::move(about_part);
-  }
-  return Status::Ok();
-}
-
 Result<Evaluation> RolloutRun::Judge(const ModelCall& call, Turn* turn) {
   const llm::Extraction extraction =
       agent::ExtractReply(call.reply.text, call.reply.finish_reason, task_.input.brief);
@@ -320,14 +277,14 @@ Result<Evaluation> RolloutRun::Judge(const ModelCall& call, Turn* turn) {
         {StepEvent::Kind::kNotJudged, task_.input.id, turn->id, &*refused, "", call.from_journal});
     return *std::move(refused);
   }
-  DAVINCI_ASSIGN_OR_RETURN(
-      Verdict verdict,
-      JudgeFile(UnitOf(UnitKind::kJudgement, run_.step, turn->id), candidate.source, turn));
-  DAVINCI_RETURN_IF_ERROR(LeaveOutWrong(extraction.source, turn, &candidate, &verdict));
+  DAVINCI_ASSIGN_OR_RETURN(Verdict verdict,
+                           JudgeReply(run_, task_, turn->id, extraction.source, &candidate));
   DAVINCI_RETURN_IF_ERROR(keep());
   left_out_[turn->id.turn] = std::move(candidate.kernels.left_out);
   ApplyPolicy(run_.settings, task_.input.brief.language, turn->language, &verdict.evaluation);
   turn->judged_before = verdict.judged_before;
+  turn->queue_seconds = verdict.queue_seconds;
+  turn->judge_seconds = verdict.judge_seconds;
   run_.Tell({StepEvent::Kind::kJudged, task_.input.id, turn->id, &verdict.evaluation, "",
              verdict.from_journal});
   return std::move(verdict.evaluation);

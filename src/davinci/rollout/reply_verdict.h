@@ -1,0 +1,20 @@
+// The verdict about a reply of the Policy agent.
+#pragma once
+
+#include <string>
+
+#include "davinci/base/status.h"
+#include "davinci/data/rollout.h"
+#include "davinci/rollout/step_run.h"
+#include "davinci/rollout/verdicts.h"
+
+namespace davinci::rollout {
+
+// Judges `candidate`, which stands for the reply's `code`. Where that is wrong and has several
+// kernels, it is judged with some of them, at most `StepSettings::isolate` times
+// (wrong_kernels.h), and `candidate` becomes the last one that is right. The verdict's times are
+// those of all judgements. A replay asks for no judgement that its journal lacks.
+Result<Verdict> JudgeReply(StepRun& run, const TaskRun& task, const TurnId& turn,
+                           const std::string& code, CandidateFile* candidate);
+
+}  // namespace davinci::rollout
