@@ -152,6 +152,19 @@ void TakeSignature(const Forward& base, Forward* reply) {
   reply->parameters = base.parameters;
 }
 
+// Functions of the plain forward's code that `body` calls and the reply does not have.
+std::string MissingFunctions(const Forward& base, const Forward& reply, const std::string& body) {
+  const std::string functions = base.head.substr(0, base.head.rfind("class "));
+  std::set<std::string> missing;
+  for (std::string& name : NamesBoundAtTop(functions)) missing.insert(std::move(name));
+  for (const std::string& name : NamesBoundAtTop(reply.head)) missing.erase(name);
+  bool called = false;
+  ForNames(body, [&](std::string_view name, int, size_t, size_t) {
+    called = called || missing.contains(std::string(name));
+  });
+  return called ? functions : "";
+}
+
 std::string Filled(const PlainForward& plain, const std::string& code, const KnownNames* known,
                    const std::vector<LeftOut>& wrong, SoundKernels* sound) {
   const auto base = ForwardOf(plain.code);
@@ -164,7 +177,8 @@ std::string Filled(const PlainForward& plain, const std::string& code, const Kno
     MendStepMemory(plain, &*reply);
     *sound = TakeUnsoundKernels(plain, *known, wrong, &*reply);
   }
-  return reply->head + Filler(plain, *base, *reply, kernels).Run() + reply->tail;
+  const std::string body = Filler(plain, *base, *reply, kernels).Run();
+  return MissingFunctions(*base, *reply, body) + reply->head + body + reply->tail;
 }
 
 }  // namespace

@@ -147,6 +147,24 @@ TEST(FilledIn, WhatFollowsTheClassStays) {
   EXPECT_TRUE(filled.ends_with("        return t5, y\n" + tail)) << filled;
 }
 
+// What the plain forward calls and the prelude does not have.
+TEST(FilledIn, FunctionsOfThePlainForwardStand) {
+  PlainForward plain = Plain();
+  const std::string function = "def changed(t):\n    return t\n\n\n";
+  plain.code = function + plain.code;
+  const std::string without = FilledIn(Plain(), WithForward("        f1(x, t1)\n"));
+  EXPECT_EQ(FilledIn(plain, WithForward("        f1(x, t1)\n")), without);
+  const size_t call = plain.code.find("torch.relu(t3)");
+  ASSERT_NE(call, std::string::npos);
+  plain.code.replace(call, std::string("torch.relu(t3)").size(), "changed(t3)");
+  const std::string filled = FilledIn(plain, WithForward("        f1(x, t1)\n"));
+  EXPECT_TRUE(filled.starts_with(function)) << filled;
+  EXPECT_THAT(filled, HasSubstr("        t4 = changed(t3)\n"));
+  // The reply's own one is the one.
+  const std::string own = "def changed(t):\n    return t + 1\n\n\n";
+  EXPECT_TRUE(FilledIn(plain, own + WithForward("        f1(x, t1)\n")).starts_with(own));
+}
+
 TEST(FilledIn, CodeWithoutAForwardStays) {
   EXPECT_EQ(FilledIn(Plain(), "x = 1\n"), "x = 1\n");
   EXPECT_EQ(FilledIn(Plain(), "class ModelNew(Model):\n    def forward(self, x"),

@@ -283,15 +283,17 @@ class Soundness {
       plain_.insert(name);
       if (text.starts_with("self") && !Has(text, ".shape")) modules_[name] = text;
     }
-    if (const auto base = ForwardOf(plain.code))
-      for (const Statement& statement : base->body)
-        for (const std::string& name : statement.makes) {
-          plain_.insert(name);
-          const std::string prefix = name + " = self";
-          if (statement.makes.size() == 1 && statement.text.starts_with(prefix + ".") &&
-              !Has(statement.text, "("))
-            modules_.emplace(name, statement.text.substr(name.size() + 3));
-        }
+    const auto base = ForwardOf(plain.code);
+    if (!base) return;
+    for (std::string& name : NamesBoundAtTop(base->head)) plain_.insert(std::move(name));
+    for (const Statement& statement : base->body)
+      for (const std::string& name : statement.makes) {
+        plain_.insert(name);
+        const std::string prefix = name + " = self";
+        if (statement.makes.size() == 1 && statement.text.starts_with(prefix + ".") &&
+            !Has(statement.text, "("))
+          modules_.emplace(name, statement.text.substr(name.size() + 3));
+      }
     paths_ = WrittenOut(plain.code, modules_);
   }
 

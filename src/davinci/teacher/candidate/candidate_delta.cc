@@ -74,16 +74,20 @@ std::string CandidateText::ImportedDelta() const {
   for (const Id output : d_.program.outputs) names.push_back(d_.Name(output));
   lines.push_back("return " + Filled(from.result, names));
   const HostNames step_names = NamesOfSteps(d_, lines);
+  std::vector<std::string> body;
+  for (const std::string_view line : synth::Split(from.first_lines, '\n'))
+    if (!line.empty()) body.emplace_back(line);
+  for (std::string& line : DeltaLines(std::move(lines), step_names))
+    body.push_back(std::move(line));
+  body = BesideSteps(std::move(body), step_names);
   std::string head;
-  // Functions that these texts call; those of the guard are left out with it.
+  // Functions that these lines call; those of the guard are left out with it.
   constexpr std::string_view kDef = "def ";
   for (size_t at = from.helpers.find(kDef); at != std::string::npos;
        at = from.helpers.find(kDef, at + 1)) {
     const size_t begin = at + kDef.size();
     const std::string name = from.helpers.substr(begin, from.helpers.find('(', begin) - begin);
-    if (!synth::HasWord(from.first_lines + "\n" + from.result + "\n" + synth::Join(lines, "\n"),
-                        name))
-      continue;
+    if (!synth::HasWord(synth::Join(body, "\n"), name)) continue;
     head += from.helpers + "\n\n";
     break;
   }
@@ -94,13 +98,7 @@ std::string CandidateText::ImportedDelta() const {
                   is_function ? "ModelNew" : from.defined, is_function ? "nn.Module" : from.base,
                   d_.candidate.rules.Contains(Rule::kReplayGraph) ? "    @replay\n" : "",
                   from.signature.empty() ? "" : ", ", from.signature);
-  std::vector<std::string> body;
-  for (const std::string_view line : synth::Split(from.first_lines, '\n'))
-    if (!line.empty()) body.emplace_back(line);
-  for (std::string& line : DeltaLines(std::move(lines), step_names))
-    body.push_back(std::move(line));
-  return Assembled(WithKernelNotes(d_.file->kernels, d_.notes, step_names), head,
-                   BesideSteps(std::move(body), step_names));
+  return Assembled(WithKernelNotes(d_.file->kernels, d_.notes, step_names), head, body);
 }
 
 // The kernels, and a class that differs from the task's own in its forward alone.
