@@ -4,10 +4,14 @@
 #include <map>
 #include <set>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 namespace davinci::agent {
+
+// The end of a line that counts the batches of a batch norm.
+inline constexpr std::string_view kCountsBatches = ".num_batches_tracked.add_(1)";
 
 // A task's forward() with every call left to PyTorch, in the names of its steps.
 struct PlainForward {

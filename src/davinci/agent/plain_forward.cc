@@ -35,6 +35,10 @@ bool TakeLaunches(const std::set<std::string>& kernels, Forward* forward) {
   return true;
 }
 
+bool CountsBatches(const Statement& statement) {
+  return statement.makes.empty() && statement.text.ends_with(kCountsBatches);
+}
+
 class Filler {
  public:
   Filler(const PlainForward& plain, const Forward& base, const Forward& reply,
@@ -56,11 +60,14 @@ class Filler {
         if (inputs_.contains(name)) filled_.insert(name);
     for (const Statement& statement : reply_.body)
       if (IsLaunch(statement)) arguments_.merge(ArgumentsOf(statement.text));
+    // Where the module's lines count the batches of batch norms, they do it for kernels, too.
+    const bool counts = std::ranges::any_of(base_.body, CountsBatches);
     for (const Statement& statement : reply_.body)
-      if (whole || !IsOfTheModule(statement)) Add(statement, true);
+      if (whole || !(IsOfTheModule(statement) || (counts && CountsBatches(statement))))
+        Add(statement, true);
     if (!whole)
       for (const Statement& statement : base_.body)
-        if (statement.returns) Add(statement, false);
+        if (statement.returns || CountsBatches(statement)) Add(statement, false);
     return text_;
   }
 
@@ -196,7 +203,7 @@ namespace {
 
 // Batch norms count batches and follow their statistics: nothing else reads these.
 bool IsOfBatchNorm(std::string_view text) {
-  return text.ends_with(".num_batches_tracked.add_(1)") || text.ends_with(".running_mean") ||
+  return text.ends_with(kCountsBatches) || text.ends_with(".running_mean") ||
          text.ends_with(".running_var");
 }
 

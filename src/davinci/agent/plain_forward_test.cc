@@ -165,6 +165,23 @@ TEST(FilledIn, FunctionsOfThePlainForwardStand) {
   EXPECT_TRUE(FilledIn(plain, own + WithForward("        f1(x, t1)\n")).starts_with(own));
 }
 
+// A batch norm that is a function of its statistics has a line that counts.
+TEST(FilledIn, BatchesAreCountedOnce) {
+  const std::string first = "m1[0].num_batches_tracked.add_(1)\n";
+  const std::string second = "self.layers[1].num_batches_tracked.add_(1)\n";
+  PlainForward plain = Plain();
+  const size_t end = plain.code.find("        return");
+  ASSERT_NE(end, std::string::npos);
+  plain.code.insert(end, "        " + first + "        " + second);
+  const std::string both = FilledIn(plain, WithForward("        f1(x, t1)\n"));
+  for (const std::string& count : {first, second})
+    EXPECT_NE(both.find("\n        " + count), std::string::npos) << both;
+  EXPECT_EQ(FilledIn(plain, WithForward("        f1(x, t1)\n        " + second)), both);
+  // Those of a module's call count by themselves; a kernel's line is the reply's.
+  EXPECT_THAT(FilledIn(Plain(), WithForward("        f1(x, t1)\n        " + second)),
+              HasSubstr("        " + second));
+}
+
 TEST(FilledIn, CodeWithoutAForwardStays) {
   EXPECT_EQ(FilledIn(Plain(), "x = 1\n"), "x = 1\n");
   EXPECT_EQ(FilledIn(Plain(), "class ModelNew(Model):\n    def forward(self, x"),

@@ -207,10 +207,21 @@ std::string OutsideOf(const std::vector<Kernel>& kernels, const Forward& reply) 
   return text + reply.head.substr(std::min(at, reply.head.size())) + reply.tail;
 }
 
+bool Meet(const NameSet& a, const NameSet& b) {
+  return std::ranges::any_of(a, [&](const std::string& name) { return b.contains(name); });
+}
+
+// Whether a line that stays writes one of the names.
+bool IsWritten(const std::vector<BodyLine>& lines, const NameSet& names) {
+  return std::ranges::any_of(
+      lines, [&](const BodyLine& line) { return line.left && Meet(line.writes, names); });
+}
+
 class Soundness {
  public:
-  Soundness(const PlainForward& plain, const KnownNames& known, const Forward& reply)
-      : known_(known), reply_(reply), functions_(FunctionsOf(reply.head)) {
+  // Without `complete` a kernel stays whose memory one that goes would have written, too.
+  Soundness(const PlainForward& plain, const KnownNames& known, const Forward& reply, bool complete)
+      : known_(known), reply_(reply), complete_(complete), functions_(FunctionsOf(reply.head)) {
     for (const std::string& name : NamesBoundAtTop(reply.head)) bound_.insert(name);
     for (const Kernel& kernel : KernelsOf(reply.head, functions_)) {
       all_.push_back(kernel);
@@ -340,10 +351,6 @@ class Soundness {
     return found == sharing_.end() ? NameSet{name} : found->second;
   }
 
-  static bool Meet(const NameSet& a, const NameSet& b) {
-    return std::ranges::any_of(a, [&](const std::string& name) { return b.contains(name); });
-  }
-
   // Returns the names of memory that the reply makes and the launch writes.
   NameSet Written(const BodyLine& line) const {
     NameSet written;
@@ -356,11 +363,14 @@ class Soundness {
     if (!IsJudged(kernel) || !out_.insert(kernel).second) return;
     changed_ = true;
     list_.push_back({kernel, why});
+    NameSet written;
     for (BodyLine& line : lines_) {
       if (line.part != LinePart::kLaunch || line.launch.kernel != kernel) continue;
       line.left = false;
-      lost_.merge(Written(line));
+      written.merge(Written(line));
     }
+    for (const std::string& name : written)
+      if (complete_ || !IsWritten(lines_, {name})) lost_.insert(name);
     // Without the kernel its memory is not whole, and its makers go, too.
     for (BodyLine& line : lines_) {
       if (!line.left || !Meet(line.makes, lost_)) continue;
@@ -454,19 +464,17 @@ class Soundness {
       if (!line.left || line.part != LinePart::kMemory) continue;
       NameSet names;
       for (const std::string& name : line.makes) names.merge(Sharing(name));
-      const bool written = std::ranges::any_of(
-          lines_, [&](const BodyLine& other) { return other.left && Meet(other.writes, names); });
-      if (!written) Drop(&line, "nothing writes ", "");
+      if (!IsWritten(lines_, names)) Drop(&line, "nothing writes ", "");
     }
   }
 
   // A batch norm that PyTorch computes counts its batches itself.
   void LeaveCounts() {
-    constexpr std::string_view kCount = ".num_batches_tracked.add_(1)";
     for (BodyLine& line : lines_) {
       const std::string& text = line.statement->text;
-      if (!text.ends_with(kCount)) continue;
-      const std::string mean = text.substr(0, text.size() - kCount.size()) + ".running_mean";
+      if (!text.ends_with(kCountsBatches)) continue;
+      const std::string mean =
+          text.substr(0, text.size() - kCountsBatches.size()) + ".running_mean";
       bool before = false, now = false;
       for (const BodyLine& other : lines_) {
         if (other.part != LinePart::kLaunch || !Has(other.statement->text, mean)) continue;
@@ -479,6 +487,7 @@ class Soundness {
 
   const KnownNames& known_;
   const Forward& reply_;
+  const bool complete_;
   const NameSet functions_;                     // of the reply, kernels and others
   NameSet bound_;                               // at its top
   std::vector<Kernel> all_;                     // in the code's order
@@ -522,11 +531,14 @@ SoundKernels TakeUnsoundKernels(const PlainForward& plain, const KnownNames& kno
                                 const std::vector<LeftOut>& wrong, Forward* reply) {
   SoundKernels sound;
   const Forward before = *reply;
-  Soundness soundness(plain, known, before);
-  soundness.Run(wrong);
-  if (!soundness.HasLaunches()) return sound;
-  sound.launched = soundness.Launched();
-  sound.left_out = soundness.Take(reply);
+  for (const bool complete : {true, false}) {
+    Soundness soundness(plain, known, before, complete);
+    soundness.Run(wrong);
+    if (!soundness.HasLaunches()) continue;
+    sound.launched = soundness.Launched();
+    sound.left_out = soundness.Take(reply);
+    break;
+  }
   if (const std::string name = TakeReplay(plain, reply); !name.empty())
     sound.left_out.push_back({"@replay", fmt::format("{} is no tensor", name)});
   return sound;

@@ -229,6 +229,15 @@ TEST(SoundKernels, WhatCompletesALeftOutKernelsMemoryGoes) {
   EXPECT_EQ(made.file, FilledIn(Module(), kGood + Class()));
 }
 
+// Where no kernel would be left, one that may be whole without the other stays.
+TEST(SoundKernels, WhatMayBeCompleteStaysAlone) {
+  const Made made = Fill(kGood.substr(0, kGood.find("\n\n\n")) + "\n\n" +
+                         KernelOf("bad", "    v = w\n") + "bad(t4, t5)\n\n\n" + Class());
+  EXPECT_THAT(made.left_out, ElementsAre(LeftOut{"bad", "w is not defined"}));
+  EXPECT_THAT(made.launched, ElementsAre("good"));
+  EXPECT_THAT(made.file, HasSubstr("        good(t4, t5)\n        return t5\n"));
+}
+
 TEST(SoundKernels, MemoryOfNothingIsNone) {
   EXPECT_THAT(FillBad(KernelOf("bad"), "t2 = torch.empty_like()\nbad(t1, t2)\n"),
               LeavesOut("t2 has no memory"));
