@@ -211,6 +211,12 @@ bool Meet(const NameSet& a, const NameSet& b) {
   return std::ranges::any_of(a, [&](const std::string& name) { return b.contains(name); });
 }
 
+// Whether a line that stays reads one of the names.
+bool IsRead(const std::vector<BodyLine>& lines, const NameSet& names) {
+  return std::ranges::any_of(
+      lines, [&](const BodyLine& line) { return line.left && Meet(line.reads, names); });
+}
+
 // Whether a line that stays writes one of the names.
 bool IsWritten(const std::vector<BodyLine>& lines, const NameSet& names) {
   return std::ranges::any_of(
@@ -466,6 +472,11 @@ class Soundness {
       for (const std::string& name : line.makes) names.merge(Sharing(name));
       if (!IsWritten(lines_, names)) Drop(&line, "nothing writes ", "");
     }
+    // A view of the reply's own that only kernels read which are left out.
+    for (BodyLine& line : lines_)
+      if (!out_.empty() && line.left && line.part == LinePart::kView && line.writes.empty() &&
+          !Meet(line.makes, plain_) && !IsRead(lines_, line.makes))
+        Drop(&line, "nothing reads ", "");
   }
 
   // A batch norm that PyTorch computes counts its batches itself.

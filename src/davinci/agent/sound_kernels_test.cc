@@ -229,6 +229,12 @@ TEST(SoundKernels, WhatCompletesALeftOutKernelsMemoryGoes) {
   EXPECT_EQ(made.file, FilledIn(Module(), kGood + Class()));
 }
 
+TEST(SoundKernels, ViewsOfWhatIsLeftOutGo) {
+  const Made made = FillBad(KernelOf("bad", "    v = w\n"),
+                            "a1 = t1.reshape(7, -1)\na2 = a1.t()\n" + std::string(kLaunch));
+  EXPECT_THAT(made, LeavesOut("w is not defined"));
+}
+
 // Where no kernel would be left, one that may be whole without the other stays.
 TEST(SoundKernels, WhatMayBeCompleteStaysAlone) {
   const Made made = Fill(kGood.substr(0, kGood.find("\n\n\n")) + "\n\n" +

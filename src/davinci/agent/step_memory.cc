@@ -62,7 +62,8 @@ std::string_view Inside(std::string_view shape) {
   return tuple ? shape.substr(1, shape.size() - 2) : shape;
 }
 
-// Of "NAME = LIKE.new_empty(SHAPE, …)" or "NAME = torch.empty_like(LIKE, …)".
+// Of "NAME = LIKE.new_empty(SHAPE, …)" or "NAME = torch.empty_like(LIKE, …)". What calls
+// empty_like() without being torch is taken for it.
 struct Maker {
   std::string like;
   std::optional<std::string> shape;   // nothing: that of `like`
@@ -70,14 +71,14 @@ struct Maker {
 };
 
 std::optional<Maker> MakerOf(std::string_view call) {
-  constexpr std::string_view kNew = ".new_empty(", kLike = "torch.empty_like(";
+  constexpr std::string_view kNew = ".new_empty(", kLike = ".empty_like(";
   if (!call.ends_with(')')) return std::nullopt;
-  const size_t at = call.find(kNew);
-  const bool like = call.starts_with(kLike);
-  if (!like && (at == std::string_view::npos ||
-                call.substr(0, at).find_first_of("()[] ") != std::string_view::npos))
+  const bool like = call.find(kLike) != std::string_view::npos;
+  const size_t at = call.find(like ? kLike : kNew);
+  if (at == std::string_view::npos ||
+      call.substr(0, at).find_first_of(like ? "() " : "()[] ") != std::string_view::npos)
     return std::nullopt;
-  const size_t open = like ? kLike.size() : at + kNew.size();
+  const size_t open = at + (like ? kLike : kNew).size();
   const std::string_view arguments = call.substr(open, call.size() - 1 - open);
   int depth = 0;
   for (const char c : arguments) {
@@ -90,7 +91,7 @@ std::optional<Maker> MakerOf(std::string_view call) {
     (part.find('=') == std::string::npos ? given : maker.keywords).push_back(std::move(part));
   if (like) {
     if (given.size() != 1) return std::nullopt;
-    maker.like = given[0];
+    if (call.substr(0, at) == "torch") maker.like = given[0];
     return maker;
   }
   maker.like = call.substr(0, at);
@@ -100,11 +101,19 @@ std::optional<Maker> MakerOf(std::string_view call) {
   return maker;
 }
 
+// "bool", "int" or "", which is a floating point type: of "dtype=torch.int64", as steps have it.
+std::string_view KindOf(std::string_view type) {
+  for (const std::string_view kind : {"bool", "int"})
+    if (type.find(kind) != std::string_view::npos) return kind;
+  return "";
+}
+
 class Mender {
  public:
   Mender(const PlainForward& plain, const Forward& reply) : plain_(plain) {
     for (const auto& [name, tensor] : plain.tensors) {
-      const bool there = reply.parameters.contains(name) || name.starts_with("self.");
+      const bool there = reply.parameters.contains(name) || plain.inputs.contains(name) ||
+                         name.starts_with("self.");
       if (there && (likes_[tensor.type].empty() || plain.inputs.contains(name)))
         likes_[tensor.type] = name;
     }
@@ -124,14 +133,19 @@ class Mender {
     const bool known = like != plain_.tensors.end();
     // A path of the module is a tensor that no step names.
     const bool is_tensor = known || maker->like.find('.') != std::string::npos;
-    const bool typed = std::ranges::any_of(
-        maker->keywords, [](const std::string& one) { return one.starts_with("dtype="); });
+    const auto is_type = [](const std::string& one) { return one.starts_with("dtype="); };
+    std::erase_if(maker->keywords, [&, &type = type](const std::string& one) {
+      return is_type(one) && KindOf(one) != KindOf(type);
+    });
+    const bool typed = std::ranges::any_of(maker->keywords, is_type);
     const bool same_type = typed || (known ? like->second.type == type : is_tensor);
     const std::string* const given = maker->shape ? &*maker->shape
                                      : known      ? &like->second.shape
                                                   : nullptr;
     const bool same_shape = given == nullptr ? is_tensor : IsSameShape(*given, shape);
     if (same_shape && same_type) return;
+    if (maker->like.empty()) maker->like = likes_[""];
+    if (maker->like.empty()) return;
     if (!same_type && type.empty()) {  // as a tensor of the task's floating point type has it
       if (likes_[""].empty()) return;
       maker->like = likes_[""];

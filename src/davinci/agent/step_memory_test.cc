@@ -46,12 +46,15 @@ TEST(StepMemory, ShapesAreTheSteps) {
 TEST(StepMemory, TypesAreTheSteps) {
   EXPECT_EQ(Mended("t2 = torch.empty_like(x)"), "t2 = x.new_empty((A, B), dtype=torch.bool)");
   EXPECT_EQ(Mended("t5 = x.new_empty((A, B))"), "t5 = x.new_empty((A, B), dtype=torch.int64)");
+  EXPECT_EQ(Mended("t5 = x.new_empty((A, B), dtype=torch.float32)"),
+            "t5 = x.new_empty((A, B), dtype=torch.int64)");
   // The floating point type is the task's, which a number's name does not say.
   EXPECT_EQ(Mended("t3 = torch.empty_like(ids)"), "t3 = x.new_empty((A,))");
 }
 
 TEST(StepMemory, WhatIsNoTensorMakesNoMemory) {
   EXPECT_EQ(Mended("t3 = boxes.new_empty((A,))"), "t3 = x.new_empty((A,))");
+  EXPECT_EQ(Mended("t3 = boxes[0].empty_like(t1)"), "t3 = x.new_empty((A,))");
   EXPECT_EQ(Mended("t2 = boxes.new_empty((A, B))"), "t2 = x.new_empty((A, B), dtype=torch.bool)");
 }
 
