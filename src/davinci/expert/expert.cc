@@ -394,12 +394,19 @@ std::vector<std::string> ShapesWithout(const ExpertTask& task,
 }
 
 Result<teacher::Steps> Expert::StepsOf(const nlohmann::json& traced, const task::Task& task) const {
-  DAVINCI_ASSIGN_OR_RETURN(const ExpertTask named, Import(traced, task, OwnSizes::kNamed));
-  const auto& [graph, text] = named.imported;
-  DAVINCI_ASSIGN_OR_RETURN(teacher::Steps steps,
-                           teacher_.StepsOf(graph, text, teacher::Language::kCpp));
-  DAVINCI_ASSIGN_OR_RETURN(steps.plain, teacher_.PlainOf(graph, text, steps));
-  return steps;
+  const auto made = [&](OwnSizes sizes) -> Result<teacher::Steps> {
+    DAVINCI_ASSIGN_OR_RETURN(const ExpertTask module, Import(traced, task, sizes));
+    const auto& [graph, text] = module.imported;
+    DAVINCI_ASSIGN_OR_RETURN(teacher::Steps steps,
+                             teacher_.StepsOf(graph, text, teacher::Language::kCpp));
+    DAVINCI_ASSIGN_OR_RETURN(steps.plain, teacher_.PlainOf(graph, text, steps));
+    return steps;
+  };
+  auto steps = made(OwnSizes::kNamed);
+  if (steps.ok()) return steps;
+  // A size that no tensor shows is the number that it is.
+  auto of_numbers = made(OwnSizes::kNumbers);
+  return of_numbers.ok() ? std::move(of_numbers) : std::move(steps);
 }
 
 std::string Expert::PlanOf(const nlohmann::json& traced, const task::Task& task,

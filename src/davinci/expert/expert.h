@@ -82,7 +82,7 @@ class Expert {
   std::optional<Variant> Without(const ExpertTask& task, const Variant& variant,
                                  const std::set<std::string>& rules) const;
   // The task's forward as straight-line PyTorch, one call a line (teacher/semantics/steps.h), and
-  // as code. Sizes have letters. Errors as Import().
+  // as code. Sizes have letters, but for tasks with one that no tensor shows. Errors as Import().
   Result<teacher::Steps> StepsOf(const nlohmann::json& traced, const task::Task& task) const;
   // How the rules divide these steps into kernels of Triton (agent::TaskBrief::plan); "" where they
   // write none.
