@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "davinci/data/turn_facts.h"
+#include "davinci/rollout/slow_kernels.h"
 #include "davinci/rollout/wrong_kernels.h"
 
 namespace davinci::rollout {
@@ -18,36 +18,65 @@ Result<Verdict> JudgeFile(StepRun& run, const TaskRun& task, const TurnId& turn,
       run.cancel());
 }
 
+// A reply of a turn, and what is known of it.
+struct Reply {
+  StepRun& run;
+  const TaskRun& task;
+  const TurnId& turn;
+  const std::string& code;
+  CandidateFile* candidate;
+  Verdict verdict;  // about `candidate`; with the times of all judgements
+  UnitId id;        // of the next judgement
+};
+
+// Judges what `search` asks for, as long as it does and the setting allows it. What it takes
+// becomes the reply's candidate.
+template <typename Search>
+Status JudgeParts(Search search, Reply* reply) {
+  StepRun& run = reply->run;
+  const std::vector<agent::LeftOut> before = reply->candidate->kernels.left_out;
+  for (; reply->id.sample < run.settings.isolate; ++reply->id.sample) {
+    const auto asked = search.Next();
+    if (!asked) break;
+    if (run.context.log->replaying()) {
+      DAVINCI_ASSIGN_OR_RETURN(const auto judged, run.context.log->Find(reply->id));
+      if (judged.is_null()) break;
+    }
+    std::vector<agent::LeftOut> others = search.Others(*asked);
+    others.insert(others.begin(), before.begin(), before.end());
+    DAVINCI_ASSIGN_OR_RETURN(CandidateFile part,
+                             run.CandidateOf(reply->id, reply->task.input, reply->code, others));
+    DAVINCI_ASSIGN_OR_RETURN(Verdict verdict,
+                             JudgeFile(run, reply->task, reply->turn, reply->id, part.source));
+    verdict.queue_seconds += reply->verdict.queue_seconds;
+    verdict.judge_seconds += reply->verdict.judge_seconds;
+    if (search.Learn(verdict.evaluation)) {
+      reply->verdict = std::move(verdict);
+      *reply->candidate = std::move(part);
+    } else {
+      reply->verdict.queue_seconds = verdict.queue_seconds;
+      reply->verdict.judge_seconds = verdict.judge_seconds;
+    }
+  }
+  return Status::Ok();
+}
+
 }  // namespace
 
 Result<Verdict> JudgeReply(StepRun& run, const TaskRun& task, const TurnId& turn,
                            const std::string& code, CandidateFile* candidate) {
   UnitId id = UnitOf(UnitKind::kJudgement, run.step, turn);
   DAVINCI_ASSIGN_OR_RETURN(Verdict verdict, JudgeFile(run, task, turn, id, candidate->source));
-  if (!MayBeOneKernels(verdict.evaluation)) return verdict;
-  WrongKernels search(candidate->kernels.launched, verdict.evaluation);
-  for (id.sample = 0; id.sample < run.settings.isolate; ++id.sample) {
-    const auto asked = search.Next();
-    if (!asked) break;
-    if (run.context.log->replaying()) {
-      DAVINCI_ASSIGN_OR_RETURN(const auto judged, run.context.log->Find(id));
-      if (judged.is_null()) break;
-    }
-    DAVINCI_ASSIGN_OR_RETURN(CandidateFile part,
-                             run.CandidateOf(id, task.input, code, search.Others(*asked)));
-    DAVINCI_ASSIGN_OR_RETURN(Verdict of_part, JudgeFile(run, task, turn, id, part.source));
-    search.Learn(of_part.evaluation);
-    of_part.queue_seconds += verdict.queue_seconds;
-    of_part.judge_seconds += verdict.judge_seconds;
-    if (IsAccepted(of_part.evaluation)) {
-      verdict = std::move(of_part);
-      *candidate = std::move(part);
-    } else {
-      verdict.queue_seconds = of_part.queue_seconds;
-      verdict.judge_seconds = of_part.judge_seconds;
-    }
+  id.sample = 0;
+  Reply reply{run, task, turn, code, candidate, std::move(verdict), std::move(id)};
+  const Evaluation& found = reply.verdict.evaluation;
+  if (MayBeOneKernels(found)) {
+    DAVINCI_RETURN_IF_ERROR(JudgeParts(WrongKernels(candidate->kernels.launched, found), &reply));
   }
-  return verdict;
+  if (IsSlow(found)) {
+    DAVINCI_RETURN_IF_ERROR(JudgeParts(SlowKernels(candidate->kernels.launched, found), &reply));
+  }
+  return std::move(reply.verdict);
 }
 
 }  // namespace davinci::rollout

@@ -12,23 +12,30 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-// Candidates with "f2(" are wrong; with "Forged", too, they break a rule.
+// Candidates with "f2(" are wrong; with "Forged", too, they break a rule. Right ones are faster
+// than the baseline, but with "f3(" slower.
 class Watching final : public judge::Judges {
  public:
   Result<Evaluation> Evaluate(const judge::EvaluationRequest& request,
                               const CancelToken&) override {
     candidates.push_back(request.candidate);
+    const auto has = [&](const char* text) {
+      return request.candidate.find(text) != std::string::npos;
+    };
     Evaluation evaluation;
-    const bool wrong = request.candidate.find("f2(") != std::string::npos;
-    evaluation.outcome = !wrong ? Outcome::kOk
-                         : request.candidate.find("Forged") != std::string::npos
-                             ? Outcome::kPolicyViolation
-                             : Outcome::kMismatch;
-    evaluation.correct = evaluation.outcome == Outcome::kOk;
+    if (has("f2(")) {
+      evaluation.outcome = has("Forged") ? Outcome::kPolicyViolation : Outcome::kMismatch;
+      return evaluation;
+    }
+    evaluation.outcome = Outcome::kOk;
+    evaluation.correct = true;
+    const double speedup = timed && has("f3(") ? 0.5 : 2.0;
+    evaluation.speedup = Speedup{speedup, speedup, speedup, true, "eager", speedup, speedup};
     return evaluation;
   }
   std::string Identity() override { return "watching"; }
 
+  bool timed = false;  // "f3(" is slow
   std::vector<std::string> candidates;
 };
 
@@ -108,6 +115,18 @@ TEST_F(ReplyVerdictTest, RightKernelsStayWhereOneIsWrong) {
     EXPECT_EQ(again.source, candidate.source);
   }
   EXPECT_EQ(judge_.candidates.size(), asked);
+}
+
+TEST_F(ReplyVerdictTest, SlowKernelsGoAfterWrongOnes) {
+  judge_.timed = true;
+  CandidateFile candidate;
+  const auto verdict = Judge(kKernels + kClass, &candidate);
+  ASSERT_TRUE(verdict.ok()) << verdict.status().ToString();
+  EXPECT_EQ(verdict->evaluation.speedup->median, 2.0);
+  EXPECT_THAT(candidate.kernels.launched, ElementsAre("f1"));
+  EXPECT_THAT(candidate.kernels.left_out,
+              ElementsAre(agent::LeftOut{"f2", "with it the answer has other values"},
+                          agent::LeftOut{"f3", "the reply is faster without it"}));
 }
 
 TEST_F(ReplyVerdictTest, SettingBoundsTheJudgements) {

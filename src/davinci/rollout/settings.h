@@ -104,7 +104,7 @@ struct StepSettings {
   StaticRules static_rules = StaticRules::kNone;
   // So is a kernel in another language than `language`. On where the user named one.
   bool require_language = false;
-  // Judgements that a wrong delta reply may take to find its wrong kernels (wrong_kernels.h).
+  // Judgements that a delta reply may take to find its wrong and slow kernels (reply_verdict.h).
   int isolate = 8;
 
   // Selection.

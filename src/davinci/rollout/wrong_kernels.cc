@@ -84,18 +84,19 @@ std::optional<std::set<std::string>> WrongKernels::Next() const {
   return asked;
 }
 
-void WrongKernels::Learn(const Evaluation& verdict) {
+bool WrongKernels::Learn(const Evaluation& verdict) {
   Group& group = groups_.back();
   if (!IsAccepted(verdict)) {
     group.wrong = true;
     Split();
-    return;
+    return false;
   }
   right_.insert(group.kernels.begin(), group.kernels.end());
   const bool other_is_wrong = group.tells_of_other;
   groups_.pop_back();
   if (other_is_wrong) groups_.back().wrong = true;
   Split();
+  return true;
 }
 
 std::vector<agent::LeftOut> WrongKernels::Others(const std::set<std::string>& kept) const {

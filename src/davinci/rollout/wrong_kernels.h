@@ -27,8 +27,8 @@ class WrongKernels {
 
   // The kernels to judge next, without the others; nothing: all is known.
   std::optional<std::set<std::string>> Next() const;
-  // The verdict about these.
-  void Learn(const Evaluation& verdict);
+  // The verdict about these. Returns whether they are right.
+  bool Learn(const Evaluation& verdict);
 
   // What of the kernels does not stay in a candidate with `kept`, and why.
   std::vector<agent::LeftOut> Others(const std::set<std::string>& kept) const;
