@@ -16,6 +16,8 @@ from davinci_worker.undecided import NeedsDevice
 
 # Operations that make the host wait for the device.
 _WAITING = frozenset(("_local_scalar_dense", "nonzero", "masked_select", "equal", "unique_dim", "unique_consecutive", "_unique2"))
+# Operations that change a batch norm's statistics, which their schemas do not say.
+_CHANGING = frozenset(("native_batch_norm", "cudnn_batch_norm", "miopen_batch_norm"))
 _UNWRITTEN = frozenset(("empty", "empty_like", "empty_strided", "new_empty", "new_empty_strided"))
 
 
@@ -47,7 +49,7 @@ class _Capture(TorchDispatchMode):
         name = func.overloadpacket.__name__
         if name in _WAITING and not all(map(is_on_host, given)):
             raise RuntimeError(f"CUDA error: operation not permitted when stream is capturing: {name} waits for the device")
-        changes = func._schema.is_mutable
+        changes = func._schema.is_mutable or name in _CHANGING
         if changes:
             self._keep(given)
         places = set(map(_memory, given))

@@ -40,6 +40,7 @@ EXPECTED = {
     "graph_right": (CHECKED, True, "compiled and interpreted, never timed"),
     "graph_never_replayed": ("mismatch", False, "outside the tolerance"),
     "graph_of_state": (CHECKED, True, "compiled and interpreted, never timed"),
+    "graph_of_norm": (CHECKED, True, "compiled and interpreted, never timed"),
     "graph_waits": (CHECKED, True, "compiled and interpreted, never timed"),
     "large_right": (CHECKED, True, "at smaller sizes than the task's own: batch_size = "),
     "large_fixed": (CHECKED, None, "it fails at sizes that are not the task's own: mismatch"),
@@ -67,6 +68,14 @@ DERIVED = {
         "return out + 0.0": "return out * self.ticks.add_(1)",
         "            graph = ": "            self.ticks.zero_()\n            graph = ",
         REPLAY: REPLAY + "        self.ticks.zero_()\n"},
+    "graph_of_norm": {  # statistics of a batch norm: one update in each call
+        "        self.compiled = None\n": "        self.compiled = None\n"
+        '        self.register_buffer("moved", torch.zeros(cols), persistent=False)\n'
+        '        self.register_buffer("spread", torch.ones(cols), persistent=False)\n',
+        "return out + 0.0": "nn.functional.batch_norm(x, self.moved, self.spread, training=True, momentum=0.5)\n"
+        "        return out + (0.5 * x.mean(0) - self.moved)",
+        "            graph = ": "            self.moved.zero_()\n            graph = ",
+        REPLAY: REPLAY + "        self.moved.zero_()\n"},
     "graph_waits": {"return out + 0.0": 'return out if float(x.sum()) < float("inf") else -out'},  # no graph holds that: it runs without one
 }
 
