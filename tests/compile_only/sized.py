@@ -2,6 +2,7 @@
 import torch
 import torch.nn as nn
 
+ROWS = 16
 WIDTH = 32
 
 
@@ -15,7 +16,7 @@ class Model(nn.Module):
 
 
 def get_inputs():
-    return [torch.randn(16, WIDTH)]
+    return [torch.randn(ROWS, WIDTH)]
 
 
 def get_init_inputs():

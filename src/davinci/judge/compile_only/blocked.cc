@@ -46,8 +46,9 @@ json CompileOnlyReport(const Candidate& candidate, CompileOnlyState* state) {
 }
 
 bool StoppedForWantOfDevice(Trial& trial, const Failure& failure, int variant) {
+  // A variant changes some sizes, and has the others of the cpu.
   const bool own_size =
-      variant > 0 || (ShrunkSizes(trial.session.get()) == nullptr && !IsForDeviceSizes(trial));
+      !IsForDeviceSizes(trial) && (variant > 0 || ShrunkSizes(trial.session.get()) == nullptr);
   if (own_size && IsWrongAnswer(failure.outcome)) return false;
   if (failure.outcome == Outcome::kTimeout) {
     // Nothing is known about how long it would take on a device.
