@@ -89,6 +89,8 @@ TEST(WrongKernels, RulesAndTimesAreNoKernels) {
   Evaluation interpreted = Of(Outcome::kCompileOnly);
   interpreted.correct = true;
   EXPECT_FALSE(MayBeOneKernels(interpreted));
+  interpreted.correct.reset();
+  EXPECT_FALSE(MayBeOneKernels(interpreted));
   interpreted.correct = false;
   EXPECT_TRUE(MayBeOneKernels(interpreted));
 }
