@@ -344,7 +344,7 @@ class Messages(unittest.TestCase):
 
     def test_numericss_two_candidates_and_repeats(self):
         self.code("right.py", RIGHT)
-        self.code("slow.py", RIGHT.replace("return torch.relu(x) + 1.0", "for _ in range(2000):\n            y = torch.relu(x) + 1.0\n        return y"))
+        self.code("slow.py", RIGHT.replace("return torch.relu(x) + 1.0", "for _ in range(200):\n            y = torch.relu(x) + 1.0\n        return y"))
         self.code("wrong.py", WRONG)
         judge = ["judge", "-r", "task.py", "-t", "cpu", "-p", "screening", "-c"]
         twice = self.davinci(*judge, "right.py", "--against", "slow.py", "--repeat", "2", "--json")
