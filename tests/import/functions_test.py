@@ -22,6 +22,10 @@ except ModuleNotFoundError:
 from loading import Written  # noqa: E402
 
 HERE = pathlib.Path(__file__).resolve().parent
+sys.path.append(str(HERE.parent))
+import quick_interpreter  # noqa: E402
+
+quick_interpreter.install()
 DAVINCI = sys.argv.pop(1)
 
 

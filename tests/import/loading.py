@@ -25,12 +25,17 @@ def failure_in_child(work, *arguments, **environment):
 
     A fork shares torch, whose import costs more than most of what is tested. This process may not have computed with it: a fork has no threads.
     """
+    if torch.distributed.is_available():
+        importlib.import_module("torch.distributed.tensor")  # torch.testing.assert_close does, in each child anew
     with tempfile.TemporaryFile("w+") as told:
         child = os.fork()
         if child == 0:
             status = 1
             try:
                 os.environ.update(environment)
+                if environment.get("TRITON_INTERPRET") == "1":
+                    sys.path.append(str(pathlib.Path(__file__).resolve().parents[1]))
+                    importlib.import_module("quick_interpreter").install()
                 work(*arguments)
                 status = 0
             except BaseException:

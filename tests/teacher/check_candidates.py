@@ -18,6 +18,7 @@ import tomllib
 
 os.environ["TRITON_INTERPRET"] = "1"
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "python"))
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 
 import davinci_runtime  # noqa: E402
@@ -28,6 +29,7 @@ from triton.runtime import interpreter  # noqa: E402
 from candidates import load, tensors  # noqa: E402
 
 import cuda_on_cpu  # noqa: E402
+import quick_interpreter  # noqa: E402
 
 davinci_runtime.cuda_module = cuda_on_cpu.cuda_module
 
@@ -43,6 +45,7 @@ def dot(builder, a, b, d, *options, plain=interpreter.InterpreterBuilder.create_
 
 
 interpreter.InterpreterBuilder.create_dot = dot
+quick_interpreter.install()
 
 
 def operations(model, inputs):

@@ -21,8 +21,12 @@ os.environ["TRITON_INTERPRET"] = "1"
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "python"))
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 import torch  # noqa: E402
 from candidates import load, tensors  # noqa: E402
+import quick_interpreter  # noqa: E402
+
+quick_interpreter.install()
 
 SIGNATURE = r"(?:F|nn|torch)\..*?\)(?:\([^()]*\))?(?=, (?:F|nn|torch)\.|$)"
 CALL = re.compile(r"((\w+)\.(\w+))\(")
