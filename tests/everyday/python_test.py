@@ -234,7 +234,7 @@ class Python(unittest.TestCase):
             """)
         linecache.cache["<cell>"] = (len(cell), None, cell.splitlines(keepends=True), "<cell>")
         exec(compile(cell, "<cell>", "exec"), globals())
-        model, x = Cell().eval(), torch.randn(512, 1024)  # noqa: F821
+        model, x = Cell().eval(), torch.randn(128, 1024)  # noqa: F821
         options = {**self.options, "llm": None, "rollouts": 2}
         further = [(torch.randn(33, 1024),)]
         result = until_found(lambda: davinci.optimize(model, (x,), further_inputs=further, run=self.here / "by_rules", progress=False, **options))
@@ -246,7 +246,7 @@ class Python(unittest.TestCase):
         self.assertNotIn("davinci_worker", result.kernel)
         made = result.module
         with torch.no_grad():  # the kernel serves each shape that was given, and no other
-            self.assertEqual([made.why_reference(x[:rows]) is None for rows in (33, 512, 34)], [True, True, False])
+            self.assertEqual([made.why_reference(x[:rows]) is None for rows in (33, 128, 34)], [True, True, False])
             torch.testing.assert_close(made(x[:33]), model(x[:33]), rtol=1e-4, atol=1e-4)
         self.assertIs(made.steps.weight, model.steps.weight)
         with torch.no_grad():
@@ -530,7 +530,7 @@ class Python(unittest.TestCase):
                     x = block(x)
                 return self.head(x)
 
-        net, x = Net().eval(), torch.randn(512, 1024)
+        net, x = Net().eval(), torch.randn(128, 1024)
         result = until_found(lambda: davinci.optimize(net, (x,), top=1, run=self.here / "whole", progress=False, **self.options))
         self.assertEqual([entry.paths for entry in result], [["blocks.0", "blocks.1"]])
         self.assertTrue(result.found, result)
