@@ -112,14 +112,15 @@ train() {
 shares() { grep -E "^(davinci bench|correct.*, best turn|correct, first answer wrong|fast_1 .*, best turn)" "$out/evaluation-$1.txt" || true; }
 
 # Greedy answers to held-out tasks, judged: a table for each of `asked`. Held-out families are asked without a card, with the right one,
-# and with one of another operator. own, import: files that people wrote. feedback: a second turn, for what the first got wrong.
+# and with one of another operator, and get no kernel left to PyTorch: that would hide whether a card is read. own, import: files that people wrote. feedback: a second turn, for what the first got wrong.
 evaluate() {
-  local model asked_of set skills turns
+  local model asked_of set skills turns isolate
   model=$(newest)
   "$davinci" synth cards --families held-out --language $language --out "$out/cards/right-card"
   "$davinci" synth cards --families train --language $language --out "$out/cards/wrong-card"
   for asked_of in "${asked[@]}"; do
     skills=(--skills none) turns=1
+    [[ $asked_of = *-card || $asked_of = family ]] && isolate=0 || isolate=8
     case $asked_of in
       own) set=tasks ;;
       import) set=tests/import/modules ;;
@@ -132,7 +133,7 @@ evaluate() {
     [[ $asked_of = own || $asked_of = import ]] || tasks_of "$set" "$held_out" "$(basename "$set")" 1
     echo "train_nano: $asked_of"
     limited "$davinci" bench --tasks "$set" --target $target --llm embedded --model "$model" --samples 1 --turns $turns \
-      --recipe "$asking" "${skills[@]}" --set policy.temperature=0 --set 'judge.turn_protocol="screening"' --set 'judge.final_protocol="screening"' \
+      --recipe "$asking" "${skills[@]}" --set policy.temperature=0 --set policy.isolate=$isolate --set 'judge.turn_protocol="screening"' --set 'judge.final_protocol="screening"' \
       --set rollout.tasks_in_flight=64 --run "$out/bench/$(basename "$model")-$asked_of" > "$out/evaluation-$asked_of.txt"
     shares "$asked_of"
   done
