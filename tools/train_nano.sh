@@ -112,7 +112,8 @@ train() {
 shares() { grep -E "^(davinci bench|correct.*, best turn|correct, first answer wrong|fast_1 .*, best turn)" "$out/evaluation-$1.txt" || true; }
 
 # Greedy answers to held-out tasks, judged: a table for each of `asked`. Held-out families are asked without a card, with the right one,
-# and with one of another operator, and get no kernel left to PyTorch: that would hide whether a card is read. own, import: files that people wrote. feedback: a second turn, for what the first got wrong.
+# and with one of another operator; none of their kernels is left to PyTorch, which would hide whether a card is read. own, import: files
+# that people wrote. feedback: a second turn, for what the first got wrong.
 evaluate() {
   local model asked_of set skills turns isolate
   model=$(newest)
