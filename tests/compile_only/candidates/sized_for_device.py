@@ -20,6 +20,7 @@ class ModelNew(nn.Module):
         self.weight = nn.Parameter(torch.randn(WIDTH))
 
     def forward(self, x):
-        out = torch.empty_like(x)
-        scale[(x.shape[0],)](x, self.weight, out, WIDTH, BLOCK=64)
-        return out
+        rows = x.view(-1, WIDTH)  # of another width, too, nothing is read behind the end
+        out = torch.empty_like(rows)
+        scale[(rows.shape[0],)](rows, self.weight, out, WIDTH, BLOCK=64)
+        return out.view(x.shape)
