@@ -1,5 +1,7 @@
 #include "davinci/teacher/teacher.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "davinci/synth/text.h"
