@@ -93,7 +93,8 @@ def user_code(calling=False):
     """Around everything of the candidate: redirection on, the reason for stopping noted."""
     state.blocked = None
     state.any_size = False
-    state.deadline = time.thread_time() + state.seconds  # of this thread: a busy machine interprets as much
+    state.outside_since = time.thread_time()  # of this thread: a busy machine interprets as much
+    state.deadline = state.outside_since + state.seconds
     try:
         with _Redirect(calling):
             yield

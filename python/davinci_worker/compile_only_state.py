@@ -3,7 +3,7 @@
 
 class State:
     arch = 90
-    seconds = 10.0      # of one call, compilation excepted
+    seconds = 10.0      # of the interpreter in one call
     redirected = False
     blocked = None      # {"reason", "detail"} of the last call or load
     any_size = False    # the last call or load failed in a way that no size of the inputs leads to
@@ -11,6 +11,7 @@ class State:
     builds = []
     last_request = None
     deadline = 0.0
+    outside_since = 0.0  # begin of the call, or the end of its last launch; time of this thread, as deadline
     calls = 0           # of the model
     capture = None      # the graph that is being captured (compile_only_graphs.py)
     installed = False   # what stands in for the device
