@@ -60,7 +60,7 @@ class Filler {
         if (inputs_.contains(name)) filled_.insert(name);
     for (const Statement& statement : reply_.body)
       if (IsLaunch(statement)) arguments_.merge(ArgumentsOf(statement.text));
-    // Where the module's lines count the batches of batch norms, they do it for kernels, too.
+    // The module's lines count the batches of batch norms for kernels, too, where they count any.
     const bool counts = std::ranges::any_of(base_.body, CountsBatches);
     for (const Statement& statement : reply_.body)
       if (whole || !(IsOfTheModule(statement) || (counts && CountsBatches(statement))))

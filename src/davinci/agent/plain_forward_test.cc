@@ -147,7 +147,7 @@ TEST(FilledIn, WhatFollowsTheClassStays) {
   EXPECT_TRUE(filled.ends_with("        return t5, y\n" + tail)) << filled;
 }
 
-// What the plain forward calls and the prelude does not have.
+// The plain forward may call functions that the prelude does not have.
 TEST(FilledIn, FunctionsOfThePlainForwardStand) {
   PlainForward plain = Plain();
   const std::string function = "def changed(t):\n    return t\n\n\n";

@@ -235,7 +235,7 @@ TEST(SoundKernels, ViewsOfWhatIsLeftOutGo) {
   EXPECT_THAT(made, LeavesOut("w is not defined"));
 }
 
-// Where no kernel would be left, one that may be whole without the other stays.
+// A kernel that may be whole without the other one stays where no kernel would be left.
 TEST(SoundKernels, WhatMayBeCompleteStaysAlone) {
   const Made made = Fill(kGood.substr(0, kGood.find("\n\n\n")) + "\n\n" +
                          KernelOf("bad", "    v = w\n") + "bad(t4, t5)\n\n\n" + Class());

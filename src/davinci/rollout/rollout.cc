@@ -268,6 +268,7 @@ Result<Evaluation> RolloutRun::Judge(const ModelCall& call, Turn* turn) {
   const auto keep = [&]() -> Status {
     DAVINCI_ASSIGN_OR_RETURN(const std::string kept, run_.context.log->Keep(candidate.source));
     turn->code_hash = kept.empty() ? Sha256Hex(candidate.source) : kept;
+    left_out_[turn->id.turn] = candidate.kernels.left_out;
     return Status::Ok();
   };
   DAVINCI_RETURN_IF_ERROR(keep());
@@ -280,7 +281,6 @@ Result<Evaluation> RolloutRun::Judge(const ModelCall& call, Turn* turn) {
   DAVINCI_ASSIGN_OR_RETURN(Verdict verdict,
                            JudgeReply(run_, task_, turn->id, extraction.source, &candidate));
   DAVINCI_RETURN_IF_ERROR(keep());
-  left_out_[turn->id.turn] = std::move(candidate.kernels.left_out);
   ApplyPolicy(run_.settings, task_.input.brief.language, turn->language, &verdict.evaluation);
   turn->judged_before = verdict.judged_before;
   turn->queue_seconds = verdict.queue_seconds;

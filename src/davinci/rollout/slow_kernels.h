@@ -27,7 +27,7 @@ class SlowKernels {
   // The verdict about these. Returns whether it is the best so far, and the others stay away.
   bool Learn(const Evaluation& verdict);
 
-  // Those of the kernels that are not in `kept`, and why.
+  // Returns those of the kernels that are not in `kept`, and why.
   std::vector<agent::LeftOut> Others(const std::set<std::string>& kept) const;
 
  private:

@@ -57,7 +57,7 @@ TEST(SlowKernels, WrongWithoutOneKeepsIt) {
   EXPECT_NE(search.Next().value(), asked);
 }
 
-// What the profile says is outside input.
+// A profile is outside input.
 TEST(SlowKernels, OddProfilesAreNone) {
   Evaluation whole = RightWith(0.5);
   whole.evidence["profile"]["device"]["list"] = {1, {{"name", 2}, {"ms", "x"}}, nullptr};

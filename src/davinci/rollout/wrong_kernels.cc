@@ -1,20 +1,17 @@
 #include "davinci/rollout/wrong_kernels.h"
 
 #include <algorithm>
-#include <cctype>
 #include <string_view>
 #include <utility>
 
+#include "davinci/data/prelude.h"
 #include "davinci/data/turn_facts.h"
 
 namespace davinci::rollout {
 namespace {
 
 bool Names(std::string_view text, std::string_view name) {
-  const auto is_part = [&](size_t at) {
-    return at < text.size() &&
-           (std::isalnum(static_cast<unsigned char>(text[at])) || text[at] == '_');
-  };
+  const auto is_part = [&](size_t at) { return at < text.size() && IsNamePart(text[at]); };
   for (size_t at = text.find(name); at != std::string_view::npos; at = text.find(name, at + 1))
     if (!(at > 0 && is_part(at - 1)) && !is_part(at + name.size())) return true;
   return false;

@@ -30,7 +30,7 @@ class WrongKernels {
   // The verdict about these. Returns whether they are right.
   bool Learn(const Evaluation& verdict);
 
-  // What of the kernels does not stay in a candidate with `kept`, and why.
+  // Returns those of the kernels that are not in `kept`, and why.
   std::vector<agent::LeftOut> Others(const std::set<std::string>& kept) const;
 
  private:
