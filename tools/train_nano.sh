@@ -38,7 +38,7 @@ rows=${ROWS:-$out/rows}
 modules=${MODULES:-$out/modules}
 case $size in
   full) recipe=recipes/train/nano/sft.toml; tasks=${TASKS:-1000000}; judged=${JUDGED:-1500}; held_out=${HELD_OUT:-200}; vocab=8192; sizes=(); target=cuda; people=(synth/modules); copies=${COPIES:-40}
-    pairs=(--task plan --reply-tokens 3000); demos=(--language triton --reply delta --task plan); language=triton; asking=recipes/nano.toml; asked=(combination style family right-card wrong-card own import feedback) ;;
+    pairs=(--task plan --part-steps 6 --reply-tokens 3000); demos=(--language triton --reply delta --task plan); language=triton; asking=recipes/nano.toml; asked=(combination style family right-card wrong-card own import feedback) ;;
   ci) recipe=recipes/train/nano/ci/sft.toml; tasks=${TASKS:-60}; judged=${JUDGED:-0}; held_out=${HELD_OUT:-2}; vocab=512; people=(); copies=${COPIES:-0}
     sizes=(--layers 2 --width 128); target=cpu; pairs=(--language cpp --reply file); demos=(--language cpp); language=cpp
     asking=recipes/nano_ci.toml; asked=(family right-card wrong-card) ;;

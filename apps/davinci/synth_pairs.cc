@@ -143,6 +143,7 @@ json ArgumentsOf(const PairArguments& arguments) {
           {"prompts", arguments.prompts},
           {"task", arguments.task},
           {"plans", arguments.plans},
+          {"part_steps", arguments.settings.part_steps},
           {"devices", arguments.devices},
           {"tokenizer", arguments.tokenizer},
           {"shard", arguments.shard},
@@ -163,15 +164,17 @@ json ArgumentsOf(const PairArguments& arguments) {
 
 // The row's lines go behind `text`.
 void Count(const teacher::PairRow& made, Counts* counts, std::string* text) {
-  if (!made.row) {
+  if (made.rows.empty()) {
     ++counts->left_out[made.left_out];
     return;
   }
-  ++counts->rows;
-  for (const auto& message : made.row->messages)
-    (message.role == "assistant" ? counts->reply_bytes : counts->prompt_bytes) +=
-        message.content.size();
-  *text += JsonText(sftdata::ToJson(*made.row)) + "\n";
+  for (const sftdata::Row& row : made.rows) {
+    ++counts->rows;
+    for (const auto& message : row.messages)
+      (message.role == "assistant" ? counts->reply_bytes : counts->prompt_bytes) +=
+          message.content.size();
+    *text += JsonText(sftdata::ToJson(row)) + "\n";
+  }
   if (!made.selection) return;
   ++counts->selections;
   *text += JsonText(sftdata::ToJson(*made.selection)) + "\n";
@@ -331,7 +334,7 @@ Result<teacher::PairRow> RowOf(const UsersRows& users, const ImportedModules& mo
     }
     task.steps = steps;
     DAVINCI_ASSIGN_OR_RETURN(row, users.maker.Make(task));
-    if (row.row) break;
+    if (!row.rows.empty()) break;
   }
   return row;
 }
@@ -530,6 +533,12 @@ void AddSynthPairs(CLI::App* synth, GlobalOptions& global, int* exit_code) {
                    "share of rows with a plan, of --task plan: without one a model learns to make "
                    "its own (default 0.8)")
       ->check(CLI::Range(0.0, 1.0));
+  pairs
+      ->add_option(
+          "--part-steps", arguments->settings.part_steps,
+          "a task of more steps gets a row for each part of its plan: policy.part_steps of "
+          "rollouts (default 0: none does)")
+      ->check(CLI::Range(size_t{0}, size_t{64}));
   pairs->add_option("--device", arguments->devices,
                     "names of devices, of which a prompt has one; here: this machine's (default: "
                     "some of the target's, and none)");

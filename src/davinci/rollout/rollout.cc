@@ -20,6 +20,7 @@
 #include "davinci/data/shown_interval.h"
 #include "davinci/data/turn_facts.h"
 #include "davinci/llm/code_extraction.h"
+#include "davinci/rollout/part_replies.h"
 #include "davinci/rollout/policy_check.h"
 #include "davinci/rollout/reply_verdict.h"
 #include "davinci/rollout/step_run.h"
@@ -372,6 +373,8 @@ Result<ModelCall> RolloutRun::Generate(const TurnId& turn, const search::TurnPla
                                                   {"skills", kernel->skills},
                                                   {"kept", kernel->kept}});
         });
+  if (const auto parts = PartsOfTurn(run_, task_, plan); !parts.empty())
+    return CallForParts(run_, task_, planned_, turn, parts);
   return run_.context.calls->Call(
       unit,
       [&]() -> Result<Prepared> {

@@ -106,6 +106,9 @@ struct StepSettings {
   bool require_language = false;
   // Judgements that a delta reply may take to find its wrong and slow kernels (reply_verdict.h).
   int isolate = 8;
+  // A first turn about more steps than this asks for each part of the plan (part_replies.h); 0: no
+  // turn does.
+  int part_steps = 0;
 
   // Selection.
   int schemes = 3;  // k: calls of the Selection agent per task

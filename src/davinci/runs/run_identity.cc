@@ -25,6 +25,7 @@ void PutTask(const rollout::StepSettings& step, Keys* keys) {
   Put(keys, "policy.require_own_kernel", step.require_own_kernel);
   Put(keys, "policy.require_language", step.require_language);
   if (step.reply == ReplyForm::kDelta) Put(keys, "policy.isolate", step.isolate);
+  if (step.task_text == rollout::TaskText::kPlan) Put(keys, "policy.part_steps", step.part_steps);
   if (step.static_rules != rollout::StaticRules::kNone) Put(keys, "policy.static_rules", "kevin");
 }
 

@@ -74,6 +74,7 @@ void Reader::ReadTask() {
   reader_.Read("policy.require_own_kernel", &step.require_own_kernel);
   reader_.Read("policy.require_language", &step.require_language);
   Number("policy.isolate", &step.isolate, 0, 64);
+  Number("policy.part_steps", &step.part_steps, 0, 64);
   Named("policy.static_rules", &step.static_rules, "none", {"none", "kevin"},
         [](std::string_view name) {
           return std::optional(name == "kevin" ? rollout::StaticRules::kKevin

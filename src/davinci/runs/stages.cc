@@ -82,6 +82,8 @@ SessionTimes SessionFrom(const json& body) {
 void AddReply(const json& body, SegmentTotals* totals) {
   const auto found = body.find("reply");
   if (found == body.end()) return;
+  // The replies to the parts are units of their own.
+  if (const auto note = body.find("note"); note != body.end() && note->contains("parts")) return;
   const auto reply = llm::ReplyFromJson(*found);
   if (!reply.ok()) return;
   llm::Spending& spending = totals->spending[reply->model];

@@ -39,10 +39,12 @@ bool IsTensor(const std::string& parameter) {
          (parameter[0] != 's' || parameter.size() == 1);
 }
 
-// "t2", "self.fc.weight"; sizes and strides are none.
+// "t2", "self.layers[0].weight"; sizes and strides are none.
 bool IsNameOrPath(const std::string& text) {
-  return text.find(".shape") == std::string::npos &&
-         std::ranges::all_of(text, [](char c) { return synth::IsWordChar(c) || c == '.'; });
+  const bool path = text.starts_with("self.");
+  return text.find(".shape") == std::string::npos && std::ranges::all_of(text, [&](char c) {
+           return synth::IsWordChar(c) || c == '.' || (path && (c == '[' || c == ']'));
+         });
 }
 
 bool IsWritten(const std::string& body, const std::string& parameter) {

@@ -6,6 +6,7 @@
 
 #include "davinci/agent/policy_agent.h"
 #include "davinci/agent/selection_agent.h"
+#include "davinci/agent/step_parts.h"
 #include "davinci/base/hash.h"
 #include "davinci/base/rng.h"
 #include "davinci/config/task_config.h"
@@ -144,6 +145,21 @@ synth::PairText PairMaker::Text(const PairTask& task, const Candidate& candidate
   return synth::Varied(corpus_, std::move(pair), rng.Next());
 }
 
+std::vector<PairMaker::Piece> PairMaker::PiecesOf(const PairTask& task,
+                                                  const synth::PairText& text) const {
+  const std::string plan = PlanOf(text.answer);
+  std::vector<Piece> pieces;
+  for (const agent::StepPart& part : agent::PartsOf(text.steps, plan, settings_.part_steps)) {
+    pieces.push_back({part.steps, part.plan, agent::CodeOfPart(text.answer, part)});
+    if (!pieces.back().answer.empty()) continue;
+    pieces.clear();
+    break;
+  }
+  if (!pieces.empty()) return pieces;
+  SplitMix64 rng(HashBytes(task.id, 59));
+  return {{text.steps, rng.Uniform() < settings_.plans ? plan : "", text.answer}};
+}
+
 Status PairMaker::AddSelection(const PairTask& task, const agent::TaskBrief& brief,
                                const Candidate& candidate, const sftdata::Row& policy,
                                PairRow* made) const {
@@ -207,11 +223,6 @@ Result<PairRow> PairMaker::Make(const PairTask& task, const RowCards* cards) con
   }
   if (cards) candidate->source = cards->Answer(candidate->source);
   const synth::PairText text = Text(task, *candidate);
-  const std::string reply = "```python\n" + text.answer + "```";
-  if (settings_.limits.count_tokens(reply) > static_cast<int64_t>(settings_.reply_tokens)) {
-    made.left_out = "the reply is too long";
-    return made;
-  }
   DAVINCI_ASSIGN_OR_RETURN(const auto config,
                            config::ParseTaskConfig(text.sidecar, task.id + ".toml"));
   const Target target = settings_.language == Language::kCpp ? Target::kCpu : Target::kCuda;
@@ -219,40 +230,51 @@ Result<PairRow> PairMaker::Make(const PairTask& task, const RowCards* cards) con
       agent::BriefOf(config, target, PromptLanguage(settings_.language), settings_.reply);
   brief.id = task.id;
   brief.reference = text.task;
-  brief.steps = text.steps;
-  if (SplitMix64 rng(HashBytes(task.id, 59)); rng.Uniform() < settings_.plans)
-    brief.plan = PlanOf(text.answer);
   if (!task.defines.empty()) brief.class_name = task.defines;
   const auto skills =
       cards ? CardsShown(*cards, task.id, *candidate) : SkillsShown(task.id, *candidate);
-  DAVINCI_ASSIGN_OR_RETURN(const agent::Conversation conversation,
-                           agent::StartConversation(prompts_, brief, Device(task.id), skills));
-  DAVINCI_ASSIGN_OR_RETURN(const llm::Request request,
-                           agent::BuildPolicyRequest(conversation, kAnyLength));
-  sftdata::Row row;
-  int64_t tokens = 0;
-  for (const llm::Message& message : request.messages) {
-    row.messages.push_back({std::string(llm::RoleName(message.role)), message.content});
-    tokens += settings_.limits.count_tokens(message.content) + llm::kMessageOverheadTokens;
-  }
-  if (tokens > static_cast<int64_t>(settings_.limits.policy_tokens)) {
-    made.left_out = "the prompt is too long";
-    return made;
-  }
-  row.messages.push_back({"assistant", reply});
-  row.messages.back().weight = 1;
-  row.enable_thinking = false;
-  row.origin.id = task.id + ".policy";
-  row.origin.task = task.id;
-  row.origin.family = task.family;
-  row.origin.entry_point = brief.entry;
-  row.origin.split = task.split;
+  sftdata::Row common;
+  common.enable_thinking = false;
+  common.origin.task = task.id;
+  common.origin.family = task.family;
+  common.origin.entry_point = brief.entry;
+  common.origin.split = task.split;
   const std::set<std::string> rules = candidate->rules.Names();
-  row.origin.rules.assign(rules.begin(), rules.end());
-  for (const skill::Skill& skill : skills) row.origin.skills.push_back(skill.name);
-  row.origin.judged = false;
-  if (cards == nullptr) DAVINCI_RETURN_IF_ERROR(AddSelection(task, brief, *candidate, row, &made));
-  made.row = std::move(row);
+  common.origin.rules.assign(rules.begin(), rules.end());
+  for (const skill::Skill& skill : skills) common.origin.skills.push_back(skill.name);
+  common.origin.judged = false;
+  const std::vector<Piece> pieces = PiecesOf(task, text);
+  for (size_t i = 0; i < pieces.size(); ++i) {
+    brief.steps = pieces[i].steps;
+    brief.plan = pieces[i].plan;
+    DAVINCI_ASSIGN_OR_RETURN(const agent::Conversation conversation,
+                             agent::StartConversation(prompts_, brief, Device(task.id), skills));
+    DAVINCI_ASSIGN_OR_RETURN(const llm::Request request,
+                             agent::BuildPolicyRequest(conversation, kAnyLength));
+    sftdata::Row row = common;
+    int64_t tokens = 0;
+    for (const llm::Message& message : request.messages) {
+      row.messages.push_back({std::string(llm::RoleName(message.role)), message.content});
+      tokens += settings_.limits.count_tokens(message.content) + llm::kMessageOverheadTokens;
+    }
+    const std::string reply = "```python\n" + pieces[i].answer + "```";
+    const bool long_reply =
+        settings_.limits.count_tokens(reply) > static_cast<int64_t>(settings_.reply_tokens);
+    if (long_reply || tokens > static_cast<int64_t>(settings_.limits.policy_tokens)) {
+      made.left_out = long_reply ? "the reply is too long" : "the prompt is too long";
+      continue;
+    }
+    row.messages.push_back({"assistant", reply});
+    row.messages.back().weight = 1;
+    row.origin.id =
+        fmt::format("{}{}.policy", task.id, pieces.size() > 1 ? fmt::format(".part{}", i + 1) : "");
+    made.rows.push_back(std::move(row));
+  }
+  if (cards == nullptr && !made.rows.empty()) {
+    brief.steps = text.steps;
+    brief.plan.clear();
+    DAVINCI_RETURN_IF_ERROR(AddSelection(task, brief, *candidate, made.rows[0], &made));
+  }
   return made;
 }
 

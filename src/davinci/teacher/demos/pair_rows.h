@@ -41,8 +41,11 @@ struct PairSettings {
   // The skills that retrieval finds for a reference, best first. Threads call it at once.
   std::function<Result<std::vector<skill::Skill>>(const std::string& reference)> find = {};
   RowCardSettings cards = {};
-  bool steps = false;    // prompts show steps (agent::TaskBrief)
-  double plans = 0;      // share of these that show how the answer divides them into kernels
+  bool steps = false;  // prompts show steps (agent::TaskBrief)
+  double plans = 0;    // share of these that show how the answer divides them into kernels
+  // A task of more steps gets a row for each part (agent/step_parts.h), as rollouts ask for it
+  // (policy.part_steps). 0: no task does.
+  size_t part_steps = 0;
   RuleSet without = {};  // rules that no answer follows; no prompt shows their skills
 };
 
@@ -60,7 +63,7 @@ struct PairTask {
 PairTask PairTaskOf(const synth::SampledTask& task);
 
 struct PairRow {
-  std::optional<sftdata::Row> row;
+  std::vector<sftdata::Row> rows;  // one, or one of each part of the task's steps
   std::optional<sftdata::Row> selection;
   std::string left_out;  // why there is none
 };
@@ -80,6 +83,11 @@ class PairMaker {
  private:
   // `cards`: what the prompt shows in the place of skills; null: skills.
   Result<PairRow> Make(const PairTask& task, const RowCards* cards) const;
+  // What a row shows beside the task, and its answer.
+  struct Piece {
+    std::string steps, plan, answer;
+  };
+  std::vector<Piece> PiecesOf(const PairTask& task, const synth::PairText& text) const;
   Status AddSelection(const PairTask& task, const agent::TaskBrief& brief,
                       const Candidate& candidate, const sftdata::Row& policy, PairRow* made) const;
   const std::string& Device(const std::string& id) const;

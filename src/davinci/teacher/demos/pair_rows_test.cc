@@ -92,24 +92,24 @@ TEST(PairRows, PromptsAreThoseThatRolloutsSend) {
     size_t made = 0, half = 0, shapes = 0;
     for (const auto& task : Sampled(60)) {
       const auto row = maker.Make(task).value();
-      if (!row.row) continue;
+      if (row.rows.empty()) continue;
       ++made;
       const auto candidate = TheWorld().teacher.Write(task.graph, task.text, language,
                                                       RuleSet::Of(Level::kBest, language), reply);
       const synth::PairText text = maker.Text(PairTaskOf(task), *candidate);
       const auto config = config::ParseTaskConfig(text.sidecar, "task.toml").value();
       const llm::Request asked = Sent(text, language, reply, {});
-      ASSERT_EQ(row.row->messages.size(), 3u);
+      ASSERT_EQ(row.rows[0].messages.size(), 3u);
       for (size_t i = 0; i < 2; ++i)
-        EXPECT_EQ(row.row->messages[i].content, asked.messages[i].content);
-      EXPECT_THAT(row.row->messages[0].content,
+        EXPECT_EQ(row.rows[0].messages[i].content, asked.messages[i].content);
+      EXPECT_THAT(row.rows[0].messages[0].content,
                   HasSubstr(task.graph.precision == synth::Precision::kFp32   ? "fp32"
                             : task.graph.precision == synth::Precision::kFp16 ? "fp16"
                                                                               : "bf16"));
-      EXPECT_THAT(row.row->messages[0].content, HasSubstr("A device."));
+      EXPECT_THAT(row.rows[0].messages[0].content, HasSubstr("A device."));
       half += task.graph.precision != synth::Precision::kFp32;
       const bool told =
-          row.row->messages[1].content.find("Other shapes are checked") != std::string::npos;
+          row.rows[0].messages[1].content.find("Other shapes are checked") != std::string::npos;
       EXPECT_EQ(told, !config.variants.empty());
       shapes += told;
     }
@@ -133,7 +133,7 @@ TEST(PairRows, CardsAreShownAsRolloutsShowThemFromTheirLibrary) {
   for (const auto& task : Sampled(60)) {
     const auto row = maker.Make(task).value();
     const auto shown = CardsOfRow(deck, world.corpus, task, settings.cards);
-    if (!row.row || !shown) continue;
+    if (row.rows.empty() || !shown) continue;
     ++made;
     auto candidate = world.teacher
                          .Write(shown->task.graph, shown->task.text, Language::kTriton,
@@ -148,15 +148,15 @@ TEST(PairRows, CardsAreShownAsRolloutsShowThemFromTheirLibrary) {
       if (candidate.skills.contains(name)) records.emplace_back().skill = skill;
     ASSERT_TRUE(library->AddExactly(records).ok());
     std::vector<skill::Skill> skills;
-    for (const std::string& name : row.row->origin.skills)
+    for (const std::string& name : row.rows[0].origin.skills)
       skills.push_back(library->Get(name).value()->skill);
     const llm::Request asked = Sent(text, Language::kTriton, ReplyForm::kDelta, skills);
     for (size_t i = 0; i < 2; ++i)
-      EXPECT_EQ(row.row->messages[i].content, asked.messages[i].content);
-    EXPECT_THAT(row.row->messages[1].content, HasSubstr("scope: operator/"));
+      EXPECT_EQ(row.rows[0].messages[i].content, asked.messages[i].content);
+    EXPECT_THAT(row.rows[0].messages[1].content, HasSubstr("scope: operator/"));
     EXPECT_LE(skills.size(), settings.limits.max_skills);
     with_skill += skills.size() > shown->cards.size();
-    EXPECT_EQ(row.row->messages[2].content, "```python\n" + text.answer + "```");
+    EXPECT_EQ(row.rows[0].messages[2].content, "```python\n" + text.answer + "```");
   }
   EXPECT_GT(made, 30u);
   EXPECT_GT(with_skill, 2u);
@@ -179,13 +179,13 @@ TEST(PairRows, RulesThatAreLeftOutShowInNeitherAnswersNorPrompts) {
     size_t made = 0;
     for (const auto& task : Sampled(60)) {
       const auto row = maker.Make(task).value();
-      if (!row.row) continue;
+      if (row.rows.empty()) continue;
       ++made;
-      for (const std::string& rule : row.row->origin.rules)
+      for (const std::string& rule : row.rows[0].origin.rules)
         EXPECT_FALSE(settings.without.Names().contains(rule)) << rule;
-      for (const std::string& name : row.row->origin.skills)
+      for (const std::string& name : row.rows[0].origin.skills)
         EXPECT_FALSE(left_out.contains(name)) << name;
-      for (const auto& message : row.row->messages)
+      for (const auto& message : row.rows[0].messages)
         EXPECT_THAT(message.content, Not(HasSubstr("@replay")));
     }
     EXPECT_GT(made, 20u);
@@ -243,14 +243,14 @@ TEST(PairRows, SkillsOfPromptsAreOftenNotThoseOfTheAnswer) {
   size_t none = 0, all = 0, some = 0, wrong = 0, more = 0;
   for (const auto& task : Sampled(250)) {
     const auto row = maker.Make(task).value();
-    if (!row.row) continue;
+    if (row.rows.empty()) continue;
     const auto candidate =
         TheWorld()
             .teacher
             .Write(task.graph, task.text, Language::kTriton,
                    RuleSet::Of(Level::kBest, Language::kTriton), ReplyForm::kDelta)
             .value();
-    const auto& shown = row.row->origin.skills;
+    const auto& shown = row.rows[0].origin.skills;
     size_t own = 0;
     for (const std::string& name : shown) own += candidate.skills.contains(name);
     none += shown.empty();
@@ -258,7 +258,7 @@ TEST(PairRows, SkillsOfPromptsAreOftenNotThoseOfTheAnswer) {
     some += own > 0 && own < candidate.skills.size() && own == shown.size();
     more += own > 0 && own < shown.size();
     wrong += !shown.empty() && own == 0;
-    EXPECT_EQ(row.row->origin.judged, false);
+    EXPECT_EQ(row.rows[0].origin.judged, false);
   }
   for (const size_t count : {none, all, some, more, wrong}) EXPECT_GT(count, 4u);
 }
@@ -287,7 +287,7 @@ TEST(PairRows, SelectionIsAskedWithWhatRetrievalFindsAndNamesTheRulesSkills) {
   size_t none = 0, some = 0;
   for (const auto& task : Sampled(150)) {
     const auto made = maker.Make(task).value();
-    if (!made.row) continue;
+    if (made.rows.empty()) continue;
     ASSERT_TRUE(made.selection.has_value());
     const sftdata::Row& row = *made.selection;
     const auto candidate =
@@ -334,9 +334,9 @@ TEST(PairRows, DeltaHoldsKernelsAndForwardAlone) {
   size_t made = 0;
   for (const auto& task : Sampled(80)) {
     const auto row = maker.Make(task).value();
-    if (!row.row) continue;
+    if (row.rows.empty()) continue;
     ++made;
-    const std::string& reply = row.row->messages.back().content;
+    const std::string& reply = row.rows[0].messages.back().content;
     EXPECT_THAT(reply, HasSubstr(fmt::format("class {0}New({0}):\n", task.text.entry)));
     EXPECT_THAT(reply, Not(HasSubstr("import ")));
     EXPECT_THAT(reply, Not(HasSubstr("__init__")));

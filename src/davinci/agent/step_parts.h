@@ -1,0 +1,45 @@
+// Steps that are too many for one reply, in parts: a part has some of the plan's kernels, the steps
+// that these take, and the tensors of other steps as its inputs.
+//
+//   forward(x, mask=None)                        forward(t7)
+//   x: [A, B]                                    t7: [A, B]
+//   …                                            A = 512, B = 384, C = 128
+//   t7: [A, B] = layer_norm(t6, self.norm)       self.fc.weight: [C, B]
+//   t8: [A, C] = linear(t7, self.fc)             t8: [A, C] = linear(t7, self.fc)
+//   t9: [A, C] = relu(t8)                        t9: [A, C] = relu(t8)
+//   …                                            return t9
+//
+// A reply to a part has that part's kernels, their memory and their launches (plain_forward.h), so
+// that the replies to all parts are one reply to the whole. Pure.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+namespace davinci::agent {
+
+struct StepPart {
+  // Kernel `kernel` of the plan, which takes its steps for the `use`-th time.
+  struct Use {
+    size_t kernel = 0, use = 0;
+    friend auto operator<=>(const Use&, const Use&) = default;
+  };
+  std::string steps, plan;  // as TaskBrief has them
+  std::vector<Use> uses;    // in the plan's order
+};
+
+// Parts of at most `most` steps, in an order in which none needs a later one; a kernel that takes
+// more steps is a part of its own. Empty where one reply will do, where there is no plan, and where
+// steps change something in place, as their order counts then.
+std::vector<StepPart> PartsOf(const std::string& steps, const std::string& plan, size_t most);
+
+// What the code of a reply beside the whole plan says of the part; "": its lines cannot be told
+// apart.
+std::string CodeOfPart(const std::string& code, const StepPart& part);
+
+// The code that says what those of all parts say. Kernels that are alike but for their names become
+// one, and other names that two parts have get a number.
+std::string JoinedCode(const std::vector<std::string>& codes);
+
+}  // namespace davinci::agent
