@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Nothing in the repository ties it to one machine or one package registry, its scripts parse, no C++ writes JSON by a
-call that throws where a text is no UTF-8, and none takes a lock that clang cannot see.
+call that throws where a text is no UTF-8, none takes a lock that clang cannot see, and none counts on another file's fmt.
 
     check_repository.py [repository root]
 
@@ -69,6 +69,9 @@ def check(root):
             seen = name.as_posix() == "src/davinci/base/mutex.h" or "testing" in name.parts
             for found in () if seen else UNSEEN_LOCK.finditer(text):
                 problems.append(f"{name}:{text.count(chr(10), 0, found.start()) + 1}: {found[0]} is not analysed; use base/mutex.h")
+        # Builds group files in other ways, so that a file may lose its neighbour's include.
+        if file.suffix in (".cc", ".h") and re.search(r"\bfmt::", text) and "#include <fmt/" not in text:
+            problems.append(f"{name}: uses fmt:: without including <fmt/format.h>")
         if file.suffix == ".sh" or text.startswith("#!/usr/bin/env bash"):
             parsed = subprocess.run(["bash", "-n", str(file)], capture_output=True, text=True, check=False)
             if parsed.returncode != 0:

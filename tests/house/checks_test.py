@@ -104,6 +104,9 @@ class Repository(unittest.TestCase):
         self.expect({"src/davinci/store/a.h": "  std::mutex mutex_;\n"}, "src/davinci/store/a.h:1: std::mutex is not analysed")
         self.assertEqual(run("check_repository.py", {"src/davinci/base/mutex.h": "  std::mutex mutex_;\n"})[0], 0)
 
+    def test_a_file_without_its_own_fmt_is_found(self):
+        self.expect({"src/davinci/store/a.cc": "auto x = fmt::format(1);\n"}, "src/davinci/store/a.cc: uses fmt::")
+
     def test_broken_script_is_found(self):
         self.expect({"a.sh": "if true; then\n"}, "a.sh")
 

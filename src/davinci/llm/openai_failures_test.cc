@@ -1,6 +1,7 @@
 // What the client does when endpoints fail, pause or are busy, against real servers on real
 // sockets.
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,5 +1,6 @@
 // What the client sends and refuses: fields, keys, models, budgets.
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,5 +1,7 @@
 #include "davinci/skill/library.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <limits>
 #include <map>

@@ -1,5 +1,7 @@
 // Staging and Flush(step) of Library.
 
+#include <fmt/format.h>
+
 #include "davinci/base/json_text.h"
 #include "davinci/base/mutex.h"
 #include "davinci/skill/library.h"

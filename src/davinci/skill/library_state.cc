@@ -1,5 +1,7 @@
 #include "davinci/skill/library_state.h"
 
+#include <fmt/format.h>
+
 #include <chrono>
 #include <set>
 

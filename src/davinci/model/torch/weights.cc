@@ -1,5 +1,6 @@
 #include "davinci/model/torch/weights.h"
 
+#include <fmt/format.h>
 #include <sys/mman.h>
 #include <unistd.h>
 

@@ -1,5 +1,6 @@
 #include "davinci/trainer/torch/learner_impl.h"
 
+#include <fmt/format.h>
 #include <sched.h>
 #include <unistd.h>
 

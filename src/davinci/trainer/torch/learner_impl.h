@@ -2,6 +2,8 @@
 // them, optimizer.h updates them.
 #pragma once
 
+#include <fmt/format.h>
+
 #include <memory>
 #include <string>
 #include <vector>

@@ -1,5 +1,6 @@
 // Forward and backward passes of the learner.
 #include <c10/core/Event.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <cstdlib>
