@@ -10,7 +10,7 @@
 //   …                                            return t9
 //
 // A reply to a part has that part's kernels, their memory and their launches (plain_forward.h), so
-// that the replies to all parts are one reply to the whole. Pure.
+// that the replies to all parts are one reply to the whole (part_code.h). Pure.
 #pragma once
 
 #include <cstddef>
@@ -33,13 +33,5 @@ struct StepPart {
 // more steps is a part of its own. Empty where one reply will do, where there is no plan, and where
 // steps change something in place, as their order counts then.
 std::vector<StepPart> PartsOf(const std::string& steps, const std::string& plan, size_t most);
-
-// What the code of a reply beside the whole plan says of the part; "": its lines cannot be told
-// apart.
-std::string CodeOfPart(const std::string& code, const StepPart& part);
-
-// The code that says what those of all parts say. Kernels that are alike but for their names become
-// one, and other names that two parts have get a number.
-std::string JoinedCode(const std::vector<std::string>& codes);
 
 }  // namespace davinci::agent

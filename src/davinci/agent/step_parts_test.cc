@@ -1,11 +1,14 @@
 #include "davinci/agent/step_parts.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <string>
 #include <vector>
+
+#include "davinci/agent/part_code.h"
 
 namespace davinci::agent {
 namespace {
@@ -164,6 +167,7 @@ TEST(StepParts, OneReplyWillDo) {
   EXPECT_THAT(PartsOf(kSteps, kPlan, 5), SizeIs(2));
   EXPECT_THAT(PartsOf(kSteps, "", 2), IsEmpty());
   EXPECT_THAT(PartsOf(kSteps, kPlan, 0), IsEmpty());
+  EXPECT_THAT(PartsOf(kSteps, "# t1 exp: x123456789012 -> t1\n", 1), IsEmpty());
   std::string in_place = kSteps;
   in_place.insert(in_place.find("t4"), "t3.add_(x)\n");
   EXPECT_THAT(PartsOf(in_place, kPlan, 2), IsEmpty());
@@ -174,7 +178,7 @@ TEST(StepParts, CodeOfAllPartsIsTheWholeCode) {
     std::vector<std::string> codes;
     for (const StepPart& part : PartsOf(kSteps, kPlan, most))
       codes.push_back(CodeOfPart(kCode, part));
-    std::string joined = JoinedCode(codes);
+    std::string joined = JoinParts(codes).code;
     // Memory is made like a tensor that the part shows.
     for (const auto& [shown, whole] : std::vector<std::pair<std::string, std::string>>{
              {"t1.new_empty", "x.new_empty"},
@@ -226,7 +230,7 @@ TEST(StepParts, FurtherUsesOfAKernel) {
   EXPECT_THAT(second, HasSubstr("# t3 exp: t2 -> t3\n@kernel\ndef f(x, o, N):\n    t3 = exp("));
   EXPECT_THAT(second, HasSubstr("t3 = torch.empty_like(t2)\nf[A](t2, t3, A)\n"));
   EXPECT_THAT(second, Not(HasSubstr("t2 = ")));
-  const std::string joined = JoinedCode({CodeOfPart(code, parts[0]), second});
+  const std::string joined = JoinParts({CodeOfPart(code, parts[0]), second}).code;
   std::string whole = code.substr(code.find("@kernel"));
   whole.replace(whole.find("t3 = torch.empty_like(x)"), 24, "t3 = torch.empty_like(t2)");
   EXPECT_EQ(joined.substr(joined.find("@kernel")), whole);
@@ -235,16 +239,18 @@ TEST(StepParts, FurtherUsesOfAKernel) {
 // Two parts name kernels and constants alike.
 TEST(StepParts, NamesThatTwoPartsHave) {
   const std::string tail = "\n\nclass ModelNew(Model):\n    def forward(self, x):\n        ...\n";
-  const std::string joined =
-      JoinedCode({"@kernel\ndef f1(x, o):\n    st(o, ld(x) + B)\n\nB = 3\nt1 = "
-                  "x.new_empty(A)\nf1[A](x, t1)\n" +
-                      tail,
-                  "@kernel\ndef f1(x, o):\n    st(o, ld(x) * B)\n\nB = 4\nt2 = "
-                  "x.new_empty(A)\nf1[A](t1, t2)\n" +
-                      tail});
+  const auto kernel = [&](const char* op, const char* size, const char* in, const char* out) {
+    return fmt::format(
+        "@kernel\ndef f1(x, o):\n    st(o, ld(x) {0} B)\n\nB = {1}\n{3} = x.new_empty(A)\n"
+        "f1[A]({2}, {3})\n{4}",
+        op, size, in, out, tail);
+  };
+  const auto [joined, kernels] =
+      JoinParts({kernel("+", "3", "x", "t1"), kernel("*", "4", "t1", "t2")});
   EXPECT_THAT(joined, HasSubstr("def f1_2(x, o):\n    st(o, ld(x) * B_2)\n"));
   EXPECT_THAT(joined, HasSubstr("B_2 = 4\nt2 = x.new_empty(A)\nf1_2[A](t1, t2)\n"));
   EXPECT_THAT(joined, HasSubstr("f1[A](x, t1)\n"));
+  EXPECT_THAT(kernels, ElementsAre(ElementsAre("f1"), ElementsAre("f1_2")));
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "davinci/agent/delta_reply.h"
+#include "davinci/agent/part_code.h"
 #include "davinci/agent/policy_agent.h"
 #include "davinci/agent/python_statements.h"
 #include "davinci/base/clock.h"
@@ -53,64 +54,104 @@ std::optional<std::string> CodeOf(const llm::Reply& reply, const agent::TaskBrie
   return found.source;
 }
 
+// The turn in which each part's reply is asked for: this one where there is none, or where the last
+// one's kernels did not stay. All are asked again where all stayed: another reply may be faster.
+std::vector<int> TurnsOfParts(int turn, size_t parts, const TurnBefore& before) {
+  std::vector<int> turns(parts, turn);
+  if (before.turn == 0) return turns;
+  bool again = false;
+  for (size_t i = 0; i < parts; ++i) {
+    const auto kernels = before.note.at("kernels").at(i).get<std::vector<std::string>>();
+    const bool stayed = !kernels.empty() && std::ranges::none_of(kernels, [&](const auto& kernel) {
+      return std::ranges::find(before.left_out, kernel, &agent::LeftOut::kernel) !=
+             before.left_out.end();
+    });
+    if (stayed)
+      turns[i] = before.note.at("turns").at(i).get<int>();
+    else
+      again = true;
+  }
+  return again ? turns : std::vector<int>(parts, turn);
+}
+
+// Of all parts' replies.
+std::pair<llm::Reply, json> JoinedReply(const std::vector<ModelCall>& calls,
+                                        const std::vector<int>& turns, int turn,
+                                        const agent::TaskBrief& brief) {
+  llm::Reply reply;
+  reply.text = calls.front().reply.text;
+  reply.cost_usd = 0;
+  reply.finish_reason = llm::FinishReason::kStop;
+  std::vector<std::string> codes;
+  std::vector<size_t> readable;
+  for (size_t i = 0; i < calls.size(); ++i) {
+    const llm::Reply& own = calls[i].reply;
+    if (auto code = CodeOf(own, brief)) {
+      codes.push_back(*std::move(code));
+      readable.push_back(i);
+    }
+    if (turns[i] != turn) continue;
+    reply.model = own.model;
+    reply.endpoint = own.endpoint;
+    reply.usage.prompt_tokens += own.usage.prompt_tokens;
+    reply.usage.cached_prompt_tokens += own.usage.cached_prompt_tokens;
+    reply.usage.completion_tokens += own.usage.completion_tokens;
+    if (own.cost_usd && reply.cost_usd)
+      *reply.cost_usd += *own.cost_usd;
+    else
+      reply.cost_usd.reset();
+  }
+  std::vector<std::vector<std::string>> kernels(calls.size());
+  agent::JoinedCode joined = agent::JoinParts(codes);
+  for (size_t i = 0; i < readable.size(); ++i) kernels[readable[i]] = std::move(joined.kernels[i]);
+  if (!codes.empty()) reply.text = fmt::format("```python\n{}```", joined.code);
+  return {std::move(reply), {{"parts", calls.size()}, {"turns", turns}, {"kernels", kernels}}};
+}
+
 }  // namespace
 
 std::vector<agent::StepPart> PartsOfTurn(const StepRun& run, const TaskRun& task,
-                                         const search::TurnPlan& plan) {
+                                         const search::TurnPlan& plan, const TurnBefore& before) {
   const StepSettings& settings = run.settings;
   if (settings.part_steps == 0 || settings.conversation == ConversationMode::kAppendOnly ||
-      plan.form != search::PromptForm::kDialogue || !plan.shown.empty())
+      plan.form != search::PromptForm::kDialogue)
     return {};
   const agent::TaskBrief& brief = task.input.brief;
-  return agent::PartsOf(brief.steps, brief.plan, static_cast<size_t>(settings.part_steps));
+  auto parts = agent::PartsOf(brief.steps, brief.plan, static_cast<size_t>(settings.part_steps));
+  // A run that goes on with other settings.
+  if (before.turn > 0 && before.note.value("parts", size_t{0}) != parts.size()) return {};
+  return parts;
 }
 
 Result<ModelCall> CallForParts(StepRun& run, const TaskRun& task, const PlannedRollout& planned,
-                               const TurnId& turn, const std::vector<agent::StepPart>& parts) {
-  UnitId id = UnitOf(UnitKind::kGeneration, run.step, turn);
+                               const TurnId& turn, const std::vector<agent::StepPart>& parts,
+                               const TurnBefore& before) {
+  const std::vector<int> turns = TurnsOfParts(turn.turn, parts.size(), before);
   const auto join = [&]() -> Result<std::pair<llm::Reply, json>> {
     const Stopwatch watch;
-    std::vector<agent::TaskBrief> briefs(parts.size(), task.input.brief);
-    std::vector<Result<ModelCall>> calls(parts.size(), Internal("not called"));
+    std::vector<Result<ModelCall>> asked(parts.size(), Internal("not asked"));
     ForEachInParallel(parts.size(), [&](size_t i) {
-      UnitId own = id;
-      own.sample = static_cast<int>(i);
-      briefs[i].steps = parts[i].steps;
-      briefs[i].plan = parts[i].plan;
-      calls[i] = run.context.calls->Call(
-          own, [&] { return PreparePart(run, task, planned, briefs[i], own); }, Urgency::kNewWork,
+      UnitId id = UnitOf(UnitKind::kGeneration, run.step, TurnId{planned.id, turns[i]});
+      id.sample = static_cast<int>(i);
+      agent::TaskBrief brief = task.input.brief;
+      brief.steps = parts[i].steps;
+      brief.plan = parts[i].plan;
+      asked[i] = run.context.calls->Call(
+          id, [&] { return PreparePart(run, task, planned, brief, id); },
+          turn.turn > 1 ? Urgency::kLaterTurn : Urgency::kNewWork,
           task.Order(planned.id.scheme, planned.id.rollout), run.cancel());
     });
-    llm::Reply reply;
-    reply.cost_usd = 0;
-    reply.finish_reason = llm::FinishReason::kStop;
-    std::vector<std::string> codes;
-    json unreadable = json::array();
-    for (size_t i = 0; i < parts.size(); ++i) {
-      if (!calls[i].ok()) return calls[i].status();
-      const llm::Reply& own = calls[i]->reply;
-      if (i == 0) reply.text = own.text;
-      reply.model = own.model;
-      reply.endpoint = own.endpoint;
-      reply.usage.prompt_tokens += own.usage.prompt_tokens;
-      reply.usage.cached_prompt_tokens += own.usage.cached_prompt_tokens;
-      reply.usage.completion_tokens += own.usage.completion_tokens;
-      if (own.cost_usd && reply.cost_usd)
-        *reply.cost_usd += *own.cost_usd;
-      else
-        reply.cost_usd.reset();
-      if (auto code = CodeOf(own, briefs[i]))
-        codes.push_back(*std::move(code));
-      else
-        unreadable.push_back(i + 1);
+    std::vector<ModelCall> calls;
+    for (Result<ModelCall>& call : asked) {
+      if (!call.ok()) return call.status();
+      calls.push_back(std::move(call).value());
     }
-    if (!codes.empty()) reply.text = fmt::format("```python\n{}```", agent::JoinedCode(codes));
-    reply.latency_s = watch.Seconds();
-    json note = {{"parts", parts.size()}};
-    if (!unreadable.empty()) note["unreadable"] = std::move(unreadable);
-    return std::pair(std::move(reply), std::move(note));
+    auto joined = JoinedReply(calls, turns, turn.turn, task.input.brief);
+    joined.first.latency_s = watch.Seconds();
+    return joined;
   };
-  return run.context.calls->Written(id, ToString(turn), join);
+  return run.context.calls->Written(UnitOf(UnitKind::kGeneration, run.step, turn), ToString(turn),
+                                    join);
 }
 
 }  // namespace davinci::rollout

@@ -82,6 +82,7 @@ class RolloutRun {
   const bool by_rules_;
   Trajectory trajectory_;
   std::vector<llm::Reply> replies_;    // of each turn
+  std::vector<json> notes_;            // likewise
   std::vector<std::string> feedback_;  // to each turn, made when it is first needed
   std::map<int, std::vector<agent::LeftOut>> left_out_;  // of a turn's reply
   search::RolloutHistory history_;
@@ -373,8 +374,11 @@ Result<ModelCall> RolloutRun::Generate(const TurnId& turn, const search::TurnPla
                                                   {"skills", kernel->skills},
                                                   {"kept", kernel->kept}});
         });
-  if (const auto parts = PartsOfTurn(run_, task_, plan); !parts.empty())
-    return CallForParts(run_, task_, planned_, turn, parts);
+  const TurnBefore before = turn.turn > 1
+                                ? TurnBefore{turn.turn - 1, notes_.back(), left_out_[turn.turn - 1]}
+                                : TurnBefore();
+  if (const auto parts = PartsOfTurn(run_, task_, plan, before); !parts.empty())
+    return CallForParts(run_, task_, planned_, turn, parts, before);
   return run_.context.calls->Call(
       unit,
       [&]() -> Result<Prepared> {
@@ -412,6 +416,7 @@ Status RolloutRun::TakeTurn(int turn_number, const search::TurnPlan& plan) {
   history_.turns.push_back(AttemptOf(turn));
   trajectory_.turns.push_back(std::move(turn));
   replies_.push_back(std::move(call.reply));
+  notes_.push_back(std::move(call.note));
   feedback_.emplace_back();
   task_.spent_seconds +=
       trajectory_.turns.back().cost.seconds + trajectory_.turns.back().judge_seconds;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "davinci/agent/part_code.h"
 #include "davinci/agent/policy_agent.h"
 #include "davinci/agent/selection_agent.h"
 #include "davinci/agent/step_parts.h"

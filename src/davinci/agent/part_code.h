@@ -1,0 +1,25 @@
+// The code of replies to parts of a task's steps (step_parts.h): kernels with their notes, and
+// lines between them that make their memory and launch them (plain_forward.h). Pure.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "davinci/agent/step_parts.h"
+
+namespace davinci::agent {
+
+// What the code of a reply beside the whole plan says of the part; "": its lines cannot be told
+// apart.
+std::string CodeOfPart(const std::string& code, const StepPart& part);
+
+struct JoinedCode {
+  std::string code;
+  std::vector<std::vector<std::string>> kernels;  // of each part, by the names that they have now
+};
+
+// The code that says what those of all parts say. Kernels that are alike but for their names become
+// one, and other names that two parts have get a number.
+JoinedCode JoinParts(const std::vector<std::string>& codes);
+
+}  // namespace davinci::agent
