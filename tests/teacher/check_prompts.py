@@ -78,7 +78,8 @@ def main():
         users = [out / "demos/tasks" / file.name for file in files]
         for name, tasks in (("generated", ("--count", 1)), ("users", ("--count", 0, "--tasks", *users))):
             run(davinci, "synth", "pairs", *tasks, *common, "--task", shown, "--plans", 1, "--varied", 0, "--with-skills", 0,
-                "--selections", 1, "--device", "here", "--part-steps", PART_STEPS, "--reply-tokens", 100000, "--policy-tokens", 100000, "--threads", 1, "--out", out / name)
+                "--selections", 1, "--device", "here", "--part-steps", PART_STEPS,
+                "--reply-tokens", 100000, "--policy-tokens", 100000, "--threads", 1, "--out", out / name)
             made = [json.loads(line) for file in sorted((out / name).glob("*.jsonl")) for line in file.read_text().splitlines()]
             assert made, f"no {name} rows in {language}"
             rows += made
@@ -87,7 +88,8 @@ def main():
         run(davinci, "bench", "--tasks", out / "demos/tasks", "-t", "cpu" if language == "cpp" else "cuda", "--language", language, "--llm",
             f"http://127.0.0.1:{server.server_port}/v1", "--model", "m", "--samples", 1, "--turns", 1, "--skills", "greedy",
             "--set", 'agents.prompts="prompts/compact"',
-            "--set", f"policy.part_steps={PART_STEPS}", "--set", f'agents.reply="{reply}"', "--set", f'agents.task="{shown}"', "--set", "llm.stream=false", "--run", out / "run")
+            "--set", f"policy.part_steps={PART_STEPS}",
+            "--set", f'agents.reply="{reply}"', "--set", f'agents.task="{shown}"', "--set", "llm.stream=false", "--run", out / "run")
         sent = {prompts(request["messages"]) for request in asked}
         for row in rows:
             if prompts(row["messages"]) in sent:

@@ -165,7 +165,7 @@ class PartCode {
   }
 
   // Of a use, with what its launch needs. False: the code has no such launch.
-  bool Add(const StepPart::Use& use) {
+  bool Add(const KernelUse& use) {
     if (use.kernel >= kernels_.size()) return false;
     const CodePieces::Function& kernel = *kernels_[use.kernel];
     std::vector<size_t> launches;
@@ -231,22 +231,13 @@ std::string WithSignature(std::string tail, const std::vector<std::string>& argu
   return tail.replace(begin, end - begin, signature);
 }
 
-// Without its name and its steps' numbers, which a kernel's text may differ in.
-std::string WithoutNames(const std::string& text, const std::string& name) {
-  std::map<std::string, std::string> names = {{name, "_"}};
-  ForNames(text, [&](std::string_view found, int, size_t, size_t) {
-    if (IsStepName(found)) names.emplace(found, fmt::format("_{}", names.size()));
-  });
-  return Renamed(text, names);
-}
-
 }  // namespace
 
 std::string CodeOfPart(const std::string& code, const StepPart& part) {
   const CodePieces pieces = PiecesOf(code);
   if (!pieces.tail.ends_with("        ...\n")) return "";
   PartCode chosen(pieces, part);
-  for (const StepPart::Use& use : part.uses)
+  for (const KernelUse& use : part.uses)
     if (!chosen.Add(use)) return "";
   CodePieces& own = chosen.own();
   const StepsText shown = ReadSteps(part.steps);
@@ -274,30 +265,25 @@ JoinedCode JoinParts(const std::vector<std::string>& codes) {
     replayed += pieces.tail.find("@replay") != std::string::npos ? 1 : 0;
     std::map<std::string, std::string> names;
     const auto place = [&](const std::string& name, const std::string& text) {
-      const std::string alike = WithoutNames(text, name);
-      for (const auto& [other, known] : texts)
-        if (known == alike) {
-          if (other != name) names[name] = other;
-          return false;
-        }
       std::string free = name;
       for (size_t n = 2; texts.contains(free); ++n) free = fmt::format("{}_{}", name, n);
       if (free != name) names[name] = free;
-      texts[free] = alike;
-      return true;
+      texts[free] = text;
     };
     std::erase_if(pieces.lines, [&](const TopStatement& line) {
       const Statement& statement = line.statement;
-      return statement.reads.empty() && statement.makes.size() == 1 &&
-             !place(statement.makes[0], statement.text);
+      if (!statement.reads.empty() || statement.makes.size() != 1) return false;
+      const auto known = texts.find(statement.makes[0]);
+      if (known != texts.end() && known->second == statement.text) return true;
+      place(statement.makes[0], statement.text);
+      return false;
     });
     made.kernels.emplace_back();
-    std::erase_if(pieces.functions, [&](const CodePieces::Function& function) {
-      const bool again = !place(function.name, function.text);
+    for (const CodePieces::Function& function : pieces.functions) {
+      place(function.name, function.text);
       const auto name = names.find(function.name);
       made.kernels.back().push_back(name == names.end() ? function.name : name->second);
-      return again;
-    });
+    }
     for (CodePieces::Function& function : pieces.functions) {
       function.text = Renamed(function.text, names);
       if (const auto name = names.find(function.name); name != names.end())
@@ -310,12 +296,12 @@ JoinedCode JoinParts(const std::vector<std::string>& codes) {
       joined.lines.push_back(std::move(line));
     }
   }
-  constexpr std::string_view kReplay = "    @replay\n", kDef = "    def forward(";
-  if (const size_t at = joined.tail.find(kReplay); at != std::string::npos)
-    joined.tail.erase(at, kReplay.size());
+  constexpr std::string_view kDecorator = "    @replay\n", kDef = "    def forward(";
+  if (const size_t at = joined.tail.find(kDecorator); at != std::string::npos)
+    joined.tail.erase(at, kDecorator.size());
   if (const size_t at = joined.tail.find(kDef);
       at != std::string::npos && 2 * replayed >= codes.size() && replayed > 0)
-    joined.tail.insert(at, kReplay);
+    joined.tail.insert(at, kDecorator);
   if (!codes.empty()) made.code = TextOf(joined);
   return made;
 }

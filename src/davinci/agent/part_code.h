@@ -18,8 +18,8 @@ struct JoinedCode {
   std::vector<std::vector<std::string>> kernels;  // of each part, by the names that they have now
 };
 
-// The code that says what those of all parts say. Kernels that are alike but for their names become
-// one, and other names that two parts have get a number.
+// The code that says what those of all parts say. Names that two parts have get a number; kernels
+// that are alike stay apart, so that one part's mistake in a launch does not cost the others.
 JoinedCode JoinParts(const std::vector<std::string>& codes);
 
 }  // namespace davinci::agent

@@ -242,7 +242,8 @@ class Soundness {
   }
 
   void Run(const std::vector<LeftOut>& wrong) {
-    for (const LeftOut& kernel : wrong) LeaveOut(kernel.kernel, kernel.why);
+    for (const LeftOut& kernel : wrong)
+      if (kernel.kernel != kReplay) LeaveOut(kernel.kernel, kernel.why);
     for (const Kernel& kernel : all_)
       if (!kernel.problem.empty()) LeaveOut(kernel.name, kernel.problem);
     for (const auto& [name, index] : kernels_)
@@ -518,20 +519,28 @@ class Soundness {
   bool changed_ = false;
 };
 
-// Takes "@replay" away where forward gets something that is no tensor, and returns its name.
-std::string TakeReplay(const PlainForward& plain, Forward* reply) {
-  constexpr std::string_view kReplay = "    @replay\n";
+// Takes "@replay" away where it is wrong for another reason, or where forward gets something that
+// is no tensor. Returns why; "": it stays, or there is none.
+std::string TakeReplay(const PlainForward& plain, const std::vector<LeftOut>& wrong,
+                       Forward* reply) {
+  constexpr std::string_view kDecorator = "    @replay\n";
   const size_t def = reply->head.rfind("    def forward(");
-  if (plain.inputs.empty() || def == std::string::npos) return "";
-  if (!std::string_view(reply->head).substr(0, def).ends_with(kReplay)) return "";
+  if (def == std::string::npos) return "";
+  if (!std::string_view(reply->head).substr(0, def).ends_with(kDecorator)) return "";
+  const auto take = [&] { reply->head.erase(def - kDecorator.size(), kDecorator.size()); };
+  if (const auto why = std::ranges::find(wrong, kReplay, &LeftOut::kernel); why != wrong.end()) {
+    take();
+    return why->why;
+  }
+  if (plain.inputs.empty()) return "";
   const PythonLines read = LogicalLines(std::string_view(reply->head).substr(def));
   if (read.lines.empty()) return "";
   const Parameters parameters = ParametersOf(read.lines[0]);
   if (!parameters.problem.empty() || parameters.star) return "";
   for (const Parameter& parameter : parameters.list) {
     if (parameter.name == "self" || plain.inputs.contains(parameter.name)) continue;
-    reply->head.erase(def - kReplay.size(), kReplay.size());
-    return parameter.name;
+    take();
+    return parameter.name + " is no tensor";
   }
   return "";
 }
@@ -550,8 +559,8 @@ SoundKernels TakeUnsoundKernels(const PlainForward& plain, const KnownNames& kno
     sound.left_out = soundness.Take(reply);
     break;
   }
-  if (const std::string name = TakeReplay(plain, reply); !name.empty())
-    sound.left_out.push_back({"@replay", fmt::format("{} is no tensor", name)});
+  if (std::string why = TakeReplay(plain, wrong, reply); !why.empty())
+    sound.left_out.push_back({std::string(kReplay), std::move(why)});
   return sound;
 }
 

@@ -20,8 +20,11 @@
 
 namespace davinci::agent {
 
+// What LeftOut::kernel says of forward's replay as a graph.
+inline constexpr std::string_view kReplay = "@replay";
+
 struct LeftOut {
-  std::string kernel;  // its name; "@replay"; "": a line between kernels
+  std::string kernel;  // its name; kReplay; "": a line between kernels
   std::string why;     // "t10 is not defined"
 
   friend bool operator==(const LeftOut&, const LeftOut&) = default;

@@ -17,16 +17,13 @@
 #include <string>
 #include <vector>
 
+#include "davinci/agent/steps_text.h"
+
 namespace davinci::agent {
 
 struct StepPart {
-  // Kernel `kernel` of the plan, which takes its steps for the `use`-th time.
-  struct Use {
-    size_t kernel = 0, use = 0;
-    friend auto operator<=>(const Use&, const Use&) = default;
-  };
-  std::string steps, plan;  // as TaskBrief has them
-  std::vector<Use> uses;    // in the plan's order
+  std::string steps, plan;      // as TaskBrief has them
+  std::vector<KernelUse> uses;  // in the plan's order
 };
 
 // Parts of at most `most` steps, in an order in which none needs a later one; a kernel that takes

@@ -1,14 +1,13 @@
 // The texts of steps and plans (TaskBrief::steps, plan), read line by line. Pure.
 #pragma once
 
+#include <cstddef>
 #include <map>
 #include <set>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
-
-#include "davinci/agent/step_parts.h"
 
 namespace davinci::agent {
 
@@ -24,9 +23,14 @@ std::string NameOfArgument(const std::string& argument);
 // Names of an expression that are no attributes.
 std::set<std::string> NamesOf(std::string_view text);
 
+// Kernel `kernel` of a plan, which takes its steps for the `use`-th time.
+struct KernelUse {
+  size_t kernel = 0, use = 0;
+};
+
 // A line of a plan.
 struct PlanUse {
-  StepPart::Use id;
+  KernelUse id;
   std::string text;  // without "# " and "also "
   std::vector<std::string> steps, reads, writes;
 };

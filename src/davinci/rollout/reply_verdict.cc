@@ -1,6 +1,10 @@
 #include "davinci/rollout/reply_verdict.h"
 
+#include <optional>
+#include <set>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "davinci/rollout/slow_kernels.h"
 #include "davinci/rollout/wrong_kernels.h"
@@ -61,6 +65,29 @@ Status JudgeParts(Search search, Reply* reply) {
   return Status::Ok();
 }
 
+// A call that a graph cannot capture may be right without one: which of its lines wait for the
+// device or copy from the host is PyTorch's business, and no kernel's.
+class WithoutReplay {
+ public:
+  static bool MayHelp(const Evaluation& evaluation) {
+    return MayBeOneKernels(evaluation) && evaluation.message.find("capture") != std::string::npos;
+  }
+
+  std::optional<std::set<std::string>> Next() const {
+    return asked_ ? std::nullopt : std::optional<std::set<std::string>>(std::in_place);
+  }
+  bool Learn(const Evaluation& verdict) {
+    asked_ = true;
+    return !MayHelp(verdict);
+  }
+  static std::vector<agent::LeftOut> Others(const std::set<std::string>&) {
+    return {{std::string(agent::kReplay), "a graph cannot capture the call"}};
+  }
+
+ private:
+  bool asked_ = false;
+};
+
 }  // namespace
 
 Result<Verdict> JudgeReply(StepRun& run, const TaskRun& task, const TurnId& turn,
@@ -70,6 +97,9 @@ Result<Verdict> JudgeReply(StepRun& run, const TaskRun& task, const TurnId& turn
   id.sample = 0;
   Reply reply{run, task, turn, code, candidate, std::move(verdict), std::move(id)};
   const Evaluation& found = reply.verdict.evaluation;
+  if (WithoutReplay::MayHelp(found)) {
+    DAVINCI_RETURN_IF_ERROR(JudgeParts(WithoutReplay(), &reply));
+  }
   if (MayBeOneKernels(found)) {
     DAVINCI_RETURN_IF_ERROR(JudgeParts(WrongKernels(candidate->kernels.launched, found), &reply));
   }

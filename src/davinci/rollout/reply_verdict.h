@@ -12,9 +12,9 @@ namespace davinci::rollout {
 
 // Judges `candidate`, which stands for the reply's `code`. Where that has several kernels and is
 // wrong (wrong_kernels.h) or not faster than the baseline (slow_kernels.h), it is judged with some
-// of them, at most `StepSettings::isolate` times, and `candidate` becomes the best of these. The
-// verdict's times are those of all judgements. A replay asks for no judgement that its journal
-// lacks.
+// of them, and without its replay where a graph cannot capture the call, at most
+// `StepSettings::isolate` times, and `candidate` becomes the best of these. The verdict's times are
+// those of all judgements. A replay asks for no judgement that its journal lacks.
 Result<Verdict> JudgeReply(StepRun& run, const TaskRun& task, const TurnId& turn,
                            const std::string& code, CandidateFile* candidate);
 

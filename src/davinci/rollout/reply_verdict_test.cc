@@ -11,6 +11,7 @@ namespace {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::UnorderedElementsAre;
 
 // Candidates with "f2(" are wrong; with "Forged", too, they break a rule. Right ones are faster
 // than the baseline, but with "f3(" slower.
@@ -23,6 +24,11 @@ class Watching final : public judge::Judges {
       return request.candidate.find(text) != std::string::npos;
     };
     Evaluation evaluation;
+    if (captures_nothing && has("@replay")) {
+      evaluation.outcome = Outcome::kRuntimeError;
+      evaluation.message = "Cannot copy between CPU and CUDA tensors during CUDA graph capture";
+      return evaluation;
+    }
     if (has("f2(")) {
       evaluation.outcome = has("Forged") ? Outcome::kPolicyViolation : Outcome::kMismatch;
       return evaluation;
@@ -36,6 +42,7 @@ class Watching final : public judge::Judges {
   std::string Identity() override { return "watching"; }
 
   bool timed = false;  // "f3(" is slow
+  bool captures_nothing = false;
   std::vector<std::string> candidates;
 };
 
@@ -127,6 +134,20 @@ TEST_F(ReplyVerdictTest, SlowKernelsGoAfterWrongOnes) {
   EXPECT_THAT(candidate.kernels.left_out,
               ElementsAre(agent::LeftOut{"f2", "with it the answer has other values"},
                           agent::LeftOut{"f3", "the reply is faster without it"}));
+}
+
+TEST_F(ReplyVerdictTest, WhatAGraphCannotCaptureIsNotReplayed) {
+  judge_.captures_nothing = true;
+  CandidateFile candidate;
+  const std::string replayed =
+      "class ModelNew(Model):\n    @replay\n    def forward(self, x):\n        ...\n";
+  const auto verdict = Judge(kKernels + replayed, &candidate);
+  ASSERT_TRUE(verdict.ok()) << verdict.status().ToString();
+  EXPECT_EQ(verdict->evaluation.outcome, Outcome::kOk);
+  EXPECT_THAT(candidate.kernels.launched, ElementsAre("f1", "f3"));
+  EXPECT_THAT(candidate.kernels.left_out,
+              UnorderedElementsAre(agent::LeftOut{"@replay", "a graph cannot capture the call"},
+                                   agent::LeftOut{"f2", "with it the answer has other values"}));
 }
 
 TEST_F(ReplyVerdictTest, SettingBoundsTheJudgements) {

@@ -208,6 +208,30 @@ Result<PairRow> PairMaker::Make(const synth::SampledTask& task) const {
   return Make(made, cards ? &*cards : nullptr);
 }
 
+Status PairMaker::AddRow(const agent::TaskBrief& brief, const std::vector<skill::Skill>& skills,
+                         const std::string& answer, sftdata::Row row, PairRow* made) const {
+  DAVINCI_ASSIGN_OR_RETURN(const agent::Conversation conversation,
+                           agent::StartConversation(prompts_, brief, Device(brief.id), skills));
+  DAVINCI_ASSIGN_OR_RETURN(const llm::Request request,
+                           agent::BuildPolicyRequest(conversation, kAnyLength));
+  const auto count = settings_.limits.count_tokens;
+  int64_t tokens = 0;
+  for (const llm::Message& message : request.messages) {
+    row.messages.push_back({std::string(llm::RoleName(message.role)), message.content});
+    tokens += count(message.content) + llm::kMessageOverheadTokens;
+  }
+  const std::string reply = "```python\n" + answer + "```";
+  const bool long_reply = count(reply) > static_cast<int64_t>(settings_.reply_tokens);
+  if (long_reply || tokens > static_cast<int64_t>(settings_.limits.policy_tokens)) {
+    made->left_out = long_reply ? "the reply is too long" : "the prompt is too long";
+    return Status::Ok();
+  }
+  row.messages.push_back({"assistant", reply});
+  row.messages.back().weight = 1;
+  made->rows.push_back(std::move(row));
+  return Status::Ok();
+}
+
 Result<PairRow> PairMaker::Make(const PairTask& task, const RowCards* cards) const {
   PairRow made;
   auto candidate =
@@ -234,42 +258,23 @@ Result<PairRow> PairMaker::Make(const PairTask& task, const RowCards* cards) con
   if (!task.defines.empty()) brief.class_name = task.defines;
   const auto skills =
       cards ? CardsShown(*cards, task.id, *candidate) : SkillsShown(task.id, *candidate);
-  sftdata::Row common;
-  common.enable_thinking = false;
-  common.origin.task = task.id;
-  common.origin.family = task.family;
-  common.origin.entry_point = brief.entry;
-  common.origin.split = task.split;
+  sftdata::Row row;  // without messages
+  row.enable_thinking = false;
+  row.origin.task = task.id;
+  row.origin.family = task.family;
+  row.origin.entry_point = brief.entry;
+  row.origin.split = task.split;
   const std::set<std::string> rules = candidate->rules.Names();
-  common.origin.rules.assign(rules.begin(), rules.end());
-  for (const skill::Skill& skill : skills) common.origin.skills.push_back(skill.name);
-  common.origin.judged = false;
+  row.origin.rules.assign(rules.begin(), rules.end());
+  for (const skill::Skill& skill : skills) row.origin.skills.push_back(skill.name);
+  row.origin.judged = false;
   const std::vector<Piece> pieces = PiecesOf(task, text);
   for (size_t i = 0; i < pieces.size(); ++i) {
     brief.steps = pieces[i].steps;
     brief.plan = pieces[i].plan;
-    DAVINCI_ASSIGN_OR_RETURN(const agent::Conversation conversation,
-                             agent::StartConversation(prompts_, brief, Device(task.id), skills));
-    DAVINCI_ASSIGN_OR_RETURN(const llm::Request request,
-                             agent::BuildPolicyRequest(conversation, kAnyLength));
-    sftdata::Row row = common;
-    int64_t tokens = 0;
-    for (const llm::Message& message : request.messages) {
-      row.messages.push_back({std::string(llm::RoleName(message.role)), message.content});
-      tokens += settings_.limits.count_tokens(message.content) + llm::kMessageOverheadTokens;
-    }
-    const std::string reply = "```python\n" + pieces[i].answer + "```";
-    const bool long_reply =
-        settings_.limits.count_tokens(reply) > static_cast<int64_t>(settings_.reply_tokens);
-    if (long_reply || tokens > static_cast<int64_t>(settings_.limits.policy_tokens)) {
-      made.left_out = long_reply ? "the reply is too long" : "the prompt is too long";
-      continue;
-    }
-    row.messages.push_back({"assistant", reply});
-    row.messages.back().weight = 1;
     row.origin.id =
         fmt::format("{}{}.policy", task.id, pieces.size() > 1 ? fmt::format(".part{}", i + 1) : "");
-    made.rows.push_back(std::move(row));
+    DAVINCI_RETURN_IF_ERROR(AddRow(brief, skills, pieces[i].answer, row, &made));
   }
   if (cards == nullptr && !made.rows.empty()) {
     brief.steps = text.steps;

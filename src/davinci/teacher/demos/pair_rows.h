@@ -88,6 +88,9 @@ class PairMaker {
     std::string steps, plan, answer;
   };
   std::vector<Piece> PiecesOf(const PairTask& task, const synth::PairText& text) const;
+  // Adds a row of the policy, unless it is too long. `row` has its origin.
+  Status AddRow(const agent::TaskBrief& brief, const std::vector<skill::Skill>& skills,
+                const std::string& answer, sftdata::Row row, PairRow* made) const;
   Status AddSelection(const PairTask& task, const agent::TaskBrief& brief,
                       const Candidate& candidate, const sftdata::Row& policy, PairRow* made) const;
   const std::string& Device(const std::string& id) const;
