@@ -115,13 +115,13 @@ shares() { grep -E "^(davinci bench|correct.*, best turn|correct, first answer w
 # and with one of another operator; none of their kernels is left to PyTorch, which would hide whether a card is read. own, import: files
 # that people wrote. feedback: a second turn, for what the first got wrong.
 evaluate() {
-  local model asked_of set skills turns isolate
+  local model asked_of set skills turns judged_as
   model=$(newest)
   "$davinci" synth cards --families held-out --language $language --out "$out/cards/right-card"
   "$davinci" synth cards --families train --language $language --out "$out/cards/wrong-card"
   for asked_of in "${asked[@]}"; do
     skills=(--skills none) turns=1
-    [[ $asked_of = *-card || $asked_of = family ]] && isolate=0 || isolate=8
+    [[ $asked_of = *-card || $asked_of = family ]] && judged_as=(--set policy.isolate=0) || judged_as=()
     case $asked_of in
       own) set=tasks ;;
       import) set=tests/import/modules ;;
@@ -134,7 +134,7 @@ evaluate() {
     [[ $asked_of = own || $asked_of = import ]] || tasks_of "$set" "$held_out" "$(basename "$set")" 1
     echo "train_nano: $asked_of"
     limited "$davinci" bench --tasks "$set" --target $target --llm embedded --model "$model" --samples 1 --turns $turns \
-      --recipe "$asking" "${skills[@]}" --set policy.temperature=0 --set policy.isolate=$isolate --set 'judge.turn_protocol="screening"' --set 'judge.final_protocol="screening"' \
+      --recipe "$asking" "${skills[@]}" --set policy.temperature=0 "${judged_as[@]}" --set 'judge.turn_protocol="screening"' --set 'judge.final_protocol="screening"' \
       --set rollout.tasks_in_flight=64 --run "$out/bench/$(basename "$model")-$asked_of" > "$out/evaluation-$asked_of.txt"
     shares "$asked_of"
   done
