@@ -2,6 +2,13 @@
 
 namespace davinci::agent {
 
+bool HasName(std::string_view text, std::string_view name) {
+  const auto is_part = [&](size_t at) { return at < text.size() && IsNamePart(text[at]); };
+  for (size_t at = text.find(name); at != std::string_view::npos; at = text.find(name, at + 1))
+    if (!(at > 0 && is_part(at - 1)) && !is_part(at + name.size())) return true;
+  return false;
+}
+
 size_t IndentOf(std::string_view line) {
   return std::min(line.find_first_not_of(' '), line.size());
 }

@@ -18,6 +18,9 @@ inline bool IsNameStart(char c) {
   return IsNamePart(c) && std::isdigit(static_cast<unsigned char>(c)) == 0;
 }
 
+// Whether the text has the name, and not as a part of another one.
+bool HasName(std::string_view text, std::string_view name);
+
 // The number of blanks in front of a line's text.
 size_t IndentOf(std::string_view line);
 

@@ -177,9 +177,8 @@ class PartText {
     for (const std::string& size : text_.sizes)
       if (HasPath(body, size.substr(0, size.find(' ')))) sizes.push_back(size);
     if (!sizes.empty()) part.steps += fmt::format("{}\n", fmt::join(sizes, ", "));
-    const std::set<std::string> names = NamesOf(body);
     for (const auto& [name, line] : text_.members)
-      if (Names(body, name)) part.steps += line + "\n";
+      if (HasName(body, name)) part.steps += line + "\n";
     part.steps += weights;
     for (const std::string& line : lines) part.steps += line + "\n";
     part.steps += "return " + Result() + "\n";
@@ -189,27 +188,17 @@ class PartText {
  private:
   static constexpr int kFarthest = 4;
 
-  static bool Names(const std::string& text, const std::string& member) {
-    for (size_t at = text.find(member); at != std::string::npos; at = text.find(member, at + 1)) {
-      const size_t end = at + member.size();
-      if ((at == 0 || !IsNamePart(text[at - 1])) && (end == text.size() || !IsNamePart(text[end])))
-        return true;
-    }
-    return false;
-  }
-
   static std::vector<std::string> Sorted(const std::set<std::string>& names) {
     std::vector<std::string> sorted(names.begin(), names.end());
     std::ranges::stable_sort(sorted, {}, StepNumber);
     return sorted;
   }
 
-  // Steps between what kernels read and what their steps read, views for the most part: true where
-  // the step's tensors are given, or all made of these.
+  // Adds steps between what kernels read and what their steps read, views for the most part. False:
+  // what the step reads is too far from what is given.
   bool AddReads(const std::string& name, int farthest) {
     const auto step = text_.steps.find(name);
     if (step == text_.steps.end()) return true;
-    std::set<std::string> added;
     for (const std::string& read : step->second.reads) {
       if (!IsStepName(read) || steps_.contains(read) || given_.contains(read)) continue;
       if (farthest == 0 || !text_.steps.contains(read)) return false;

@@ -1,21 +1,13 @@
 #include "davinci/rollout/wrong_kernels.h"
 
 #include <algorithm>
-#include <string_view>
 #include <utility>
 
-#include "davinci/data/prelude.h"
+#include "davinci/agent/python_statements.h"
 #include "davinci/data/turn_facts.h"
 
 namespace davinci::rollout {
 namespace {
-
-bool Names(std::string_view text, std::string_view name) {
-  const auto is_part = [&](size_t at) { return at < text.size() && IsNamePart(text[at]); };
-  for (size_t at = text.find(name); at != std::string_view::npos; at = text.find(name, at + 1))
-    if (!(at > 0 && is_part(at - 1)) && !is_part(at + name.size())) return true;
-  return false;
-}
 
 std::string WhyOf(Outcome outcome) {
   switch (outcome) {
@@ -52,7 +44,7 @@ WrongKernels::WrongKernels(const std::vector<std::string>& kernels, const Evalua
     : kernels_(kernels), why_(WhyOf(whole.outcome)) {
   Group named, others;
   for (const std::string& kernel : kernels)
-    (Names(whole.message, kernel) ? named : others).kernels.push_back(kernel);
+    (agent::HasName(whole.message, kernel) ? named : others).kernels.push_back(kernel);
   if (named.kernels.empty() || others.kernels.empty()) {
     groups_.push_back({kernels, true});
     Split();
