@@ -164,7 +164,7 @@ class PartCode {
     own_.tail = whole.tail;
   }
 
-  // Of a use, with what its launch needs. False: the code has no such launch.
+  // Adds the use, with what its launch needs. False: the code has no such launch.
   bool Add(const KernelUse& use) {
     if (use.kernel >= kernels_.size()) return false;
     const CodePieces::Function& kernel = *kernels_[use.kernel];

@@ -9,8 +9,8 @@
 
 namespace davinci::agent {
 
-// What the code of a reply beside the whole plan says of the part; "": its lines cannot be told
-// apart.
+// Returns what the code of a reply beside the whole plan says of the part; "": its lines cannot be
+// told apart.
 std::string CodeOfPart(const std::string& code, const StepPart& part);
 
 struct JoinedCode {

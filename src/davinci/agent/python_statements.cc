@@ -2,6 +2,27 @@
 
 namespace davinci::agent {
 
+std::vector<std::string> ItemsOf(std::string_view text) {
+  std::vector<std::string> items;
+  int depth = 0;
+  std::string item;
+  const auto add = [&] {
+    item.erase(0, item.find_first_not_of(' '));
+    item.erase(item.find_last_not_of(' ') + 1);
+    if (!item.empty()) items.push_back(item);
+    item.clear();
+  };
+  for (const char c : text) {
+    depth += c == '(' || c == '[' || c == '{' ? 1 : c == ')' || c == ']' || c == '}' ? -1 : 0;
+    if (c == ',' && depth == 0)
+      add();
+    else
+      item += c;
+  }
+  add();
+  return items;
+}
+
 bool HasName(std::string_view text, std::string_view name) {
   const auto is_part = [&](size_t at) { return at < text.size() && IsNamePart(text[at]); };
   for (size_t at = text.find(name); at != std::string_view::npos; at = text.find(name, at + 1))

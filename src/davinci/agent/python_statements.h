@@ -21,6 +21,9 @@ inline bool IsNameStart(char c) {
 // Whether the text has the name, and not as a part of another one.
 bool HasName(std::string_view text, std::string_view name);
 
+// The items between commas outside of brackets, without blanks around them; none is empty.
+std::vector<std::string> ItemsOf(std::string_view text);
+
 // The number of blanks in front of a line's text.
 size_t IndentOf(std::string_view line);
 

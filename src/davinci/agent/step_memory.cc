@@ -7,30 +7,10 @@
 #include <optional>
 #include <string_view>
 
+#include "davinci/agent/python_statements.h"
+
 namespace davinci::agent {
 namespace {
-
-// The parts between commas outside of brackets, without blanks around them.
-std::vector<std::string> Parts(std::string_view text) {
-  std::vector<std::string> parts;
-  int depth = 0;
-  std::string part;
-  const auto add = [&] {
-    part.erase(0, part.find_first_not_of(' '));
-    part.erase(part.find_last_not_of(' ') + 1);
-    if (!part.empty()) parts.push_back(part);
-    part.clear();
-  };
-  for (const char c : text) {
-    depth += c == '(' || c == '[' || c == '{' ? 1 : c == ')' || c == ']' || c == '}' ? -1 : 0;
-    if (c == ',' && depth == 0)
-      add();
-    else
-      part += c;
-  }
-  add();
-  return parts;
-}
 
 // "2 * C" and "C * 2" are one size.
 std::string Sorted(std::string_view size) {
@@ -51,7 +31,7 @@ std::string Sorted(std::string_view size) {
 
 // Numbers of a reply are taken as they are: the step may have a letter there.
 bool IsSameShape(std::string_view given, std::string_view step) {
-  return std::ranges::equal(Parts(given), Parts(step), [](const std::string& a, const auto& b) {
+  return std::ranges::equal(ItemsOf(given), ItemsOf(step), [](const std::string& a, const auto& b) {
     return a.find_first_not_of("0123456789") == std::string::npos || Sorted(a) == Sorted(b);
   });
 }
@@ -87,7 +67,7 @@ std::optional<Maker> MakerOf(std::string_view call) {
   }
   Maker maker;
   std::vector<std::string> given;
-  for (std::string& part : Parts(arguments))
+  for (std::string& part : ItemsOf(arguments))
     (part.find('=') == std::string::npos ? given : maker.keywords).push_back(std::move(part));
   if (like) {
     if (given.size() != 1) return std::nullopt;
@@ -155,7 +135,7 @@ class Mender {
       maker->keywords.push_back(type == "bool" ? "dtype=torch.bool" : "dtype=torch.int64");
     }
     std::string text = fmt::format("{}{}.new_empty(({}{})", begin, maker->like, shape,
-                                   Parts(shape).size() == 1 ? "," : "");
+                                   ItemsOf(shape).size() == 1 ? "," : "");
     for (const std::string& keyword : maker->keywords)
       if (!keyword.starts_with("memory_format=")) text += ", " + keyword;
     *statement = {text + ")", {}, {}};

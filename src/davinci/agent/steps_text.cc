@@ -7,33 +7,6 @@
 #include "davinci/agent/python_statements.h"
 
 namespace davinci::agent {
-namespace {
-
-std::string_view Stripped(std::string_view text) {
-  while (!text.empty() && text.front() == ' ') text.remove_prefix(1);
-  while (!text.empty() && text.back() == ' ') text.remove_suffix(1);
-  return text;
-}
-
-// What stands between commas outside of brackets.
-std::vector<std::string> Items(std::string_view text) {
-  std::vector<std::string> items;
-  int depth = 0;
-  size_t begin = 0;
-  for (size_t i = 0; i <= text.size(); ++i) {
-    if (i < text.size() && (text[i] != ',' || depth > 0)) {
-      depth += text[i] == '(' || text[i] == '[' ? 1 : text[i] == ')' || text[i] == ']' ? -1 : 0;
-      continue;
-    }
-    if (const auto item = Stripped(text.substr(begin, i - begin)); !item.empty())
-      items.emplace_back(item);
-    begin = i + 1;
-  }
-  return items;
-}
-
-}  // namespace
-
 bool IsStepName(std::string_view name) {
   return name.size() > 1 && name[0] == 't' && std::ranges::all_of(name.substr(1), [](char c) {
            return std::isdigit(static_cast<unsigned char>(c)) != 0;
@@ -71,10 +44,10 @@ std::vector<PlanUse> UsesOf(const std::string& plan) {
     const size_t colon = line.find(": "), arrow = line.rfind(" -> ");
     if (colon == std::string_view::npos || arrow == std::string_view::npos || arrow < colon)
       return {};
-    for (const std::string& step : Items(line.substr(0, colon)))
+    for (const std::string& step : ItemsOf(line.substr(0, colon)))
       use.steps.push_back(step.substr(0, step.find(' ')));
-    use.reads = Items(line.substr(colon + 2, arrow - colon - 2));
-    use.writes = Items(line.substr(arrow + 4));
+    use.reads = ItemsOf(line.substr(colon + 2, arrow - colon - 2));
+    use.writes = ItemsOf(line.substr(arrow + 4));
     uses.push_back(std::move(use));
   }
   return uses;
@@ -90,7 +63,7 @@ StepsText ReadSteps(const std::string& steps) {
   for (const std::string_view line : LinesOf(steps)) {
     if (line.empty() || line.starts_with("return ")) continue;
     if (line.starts_with("forward(")) {
-      text.arguments = Items(line.substr(8, line.rfind(')') - 8));
+      text.arguments = ItemsOf(line.substr(8, line.rfind(')') - 8));
       continue;
     }
     const size_t equals = line.find(" = "), colon = line.find(": ");
@@ -110,7 +83,7 @@ StepsText ReadSteps(const std::string& steps) {
     } else if (!body && line.substr(std::min(equals, line.size())).starts_with(" = self")) {
       text.members.emplace_back(name, line);
     } else if (!body && std::isupper(static_cast<unsigned char>(line[0])) != 0) {
-      text.sizes = Items(line);
+      text.sizes = ItemsOf(line);
     } else if (!body && equals != std::string_view::npos) {
       continue;  // a tensor within an argument: "part_1 = pair[0]"
     } else {

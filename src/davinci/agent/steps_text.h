@@ -11,7 +11,7 @@
 
 namespace davinci::agent {
 
-// What stands in front of a further use of a kernel: "# also t5 linear: t3 -> t5".
+// The word in front of a further use of a kernel: "# also t5 linear: t3 -> t5".
 inline constexpr std::string_view kAlso = "also ";
 
 // "t12"
