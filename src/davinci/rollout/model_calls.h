@@ -67,7 +67,8 @@ class ModelCalls {
   Result<ModelCall> Call(const UnitId& id, const std::function<Result<Prepared>()>& make,
                          Urgency urgency, int64_t order, const CancelToken& cancel);
 
-  // A reply that no model wrote, under its label: it costs nothing. `write` gives it and the note,
+  // A reply that is no call's own, under its label: rules wrote it, or it joins those of other
+  // units. `write` gives it and the note,
   // and is not called when the journal has the reply already.
   Result<ModelCall> Written(
       const UnitId& id, const std::string& label,

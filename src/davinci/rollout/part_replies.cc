@@ -19,10 +19,10 @@ namespace {
 using nlohmann::json;
 
 Result<Prepared> PreparePart(StepRun& run, const TaskRun& task, const PlannedRollout& planned,
-                             const agent::TaskBrief& brief, const UnitId& id) {
+                             const std::vector<skill::Skill>& skills, const agent::TaskBrief& brief,
+                             const UnitId& id) {
   const StepSettings& settings = run.settings;
   const ModelCalls& calls = *run.context.calls;
-  DAVINCI_ASSIGN_OR_RETURN(const auto skills, run.Skills(planned.skills));
   DAVINCI_ASSIGN_OR_RETURN(
       const agent::Conversation conversation,
       agent::StartConversation(*run.context.prompts, brief, task.device, skills));
@@ -74,7 +74,7 @@ std::vector<int> TurnsOfParts(int turn, size_t parts, const TurnBefore& before) 
   return again ? turns : std::vector<int>(parts, turn);
 }
 
-// Of all parts' replies.
+// Joins the replies to all parts.
 std::pair<llm::Reply, json> JoinedReply(const std::vector<ModelCall>& calls,
                                         const std::vector<int>& turns, int turn,
                                         const agent::TaskBrief& brief) {
@@ -129,6 +129,7 @@ Result<ModelCall> CallForParts(StepRun& run, const TaskRun& task, const PlannedR
   const std::vector<int> turns = TurnsOfParts(turn.turn, parts.size(), before);
   const auto join = [&]() -> Result<std::pair<llm::Reply, json>> {
     const Stopwatch watch;
+    DAVINCI_ASSIGN_OR_RETURN(const auto skills, run.Skills(planned.skills));
     std::vector<Result<ModelCall>> asked(parts.size(), Internal("not asked"));
     ForEachInParallel(parts.size(), [&](size_t i) {
       UnitId id = UnitOf(UnitKind::kGeneration, run.step, TurnId{planned.id, turns[i]});
@@ -137,7 +138,7 @@ Result<ModelCall> CallForParts(StepRun& run, const TaskRun& task, const PlannedR
       brief.steps = parts[i].steps;
       brief.plan = parts[i].plan;
       asked[i] = run.context.calls->Call(
-          id, [&] { return PreparePart(run, task, planned, brief, id); },
+          id, [&] { return PreparePart(run, task, planned, skills, brief, id); },
           turn.turn > 1 ? Urgency::kLaterTurn : Urgency::kNewWork,
           task.Order(planned.id.scheme, planned.id.rollout), run.cancel());
     });

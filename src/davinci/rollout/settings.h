@@ -106,8 +106,7 @@ struct StepSettings {
   bool require_language = false;
   // Judgements that a delta reply may take to find its wrong and slow kernels (reply_verdict.h).
   int isolate = 8;
-  // A first turn about more steps than this asks for each part of the plan (part_replies.h); 0: no
-  // turn does.
+  // A turn about more steps than this asks for parts of the plan (part_replies.h); 0: none does.
   int part_steps = 0;
 
   // Selection.

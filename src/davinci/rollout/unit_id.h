@@ -17,7 +17,7 @@ enum class UnitKind {
   kProbe,          // the reference judged against itself: can the task be judged at all?
   kSelection,      // one Selection call
   kSchemes,        // what was chosen, and the rollouts that come of it
-  kGeneration,     // one Policy call (llm reply)
+  kGeneration,     // one Policy call (llm reply); with a sample, one about a part (part_replies.h)
   kCandidate,      // the file that a delta reply stands for
   kJudgement,      // the verdict about it (Evaluation)
   kTrajectory,     // a rollout is over, and why

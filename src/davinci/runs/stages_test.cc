@@ -32,5 +32,24 @@ TEST(Stages, WhatBrokeOffInASessionIsPartOfWhatTheRunSpent) {
   EXPECT_EQ(lost.unpriced, 1);
 }
 
+// The replies to the parts of a turn are paid, and their joined reply is not paid again.
+TEST(Stages, AJoinedReplyIsPaidOnce) {
+  const TempDir folder = std::move(MakeTempDir("stages")).value();
+  auto run = store::RunStore::Create(folder.path() / "run", {{"title", "t"}});
+  ASSERT_TRUE(run.ok()) << run.status().message();
+  llm::Reply reply;
+  reply.model = "m";
+  reply.cost_usd = 0.25;
+  const nlohmann::json part = {{"reply", llm::ToJson(reply)}, {"note", nullptr}},
+                       joined = {{"reply", llm::ToJson(reply)}, {"note", {{"parts", 2}}}};
+  ASSERT_TRUE((*run)->Record("generation sample=0", "generation", part).ok());
+  ASSERT_TRUE((*run)->Record("generation sample=1", "generation", part).ok());
+  ASSERT_TRUE((*run)->Record("generation", "generation", joined).ok());
+  const auto totals = TotalsOf(**run);
+  ASSERT_TRUE(totals.ok()) << totals.status().message();
+  EXPECT_EQ(totals->spending.at("m").num_calls, 2);
+  EXPECT_DOUBLE_EQ(totals->spending.at("m").usd, 0.5);
+}
+
 }  // namespace
 }  // namespace davinci::runs
