@@ -33,7 +33,7 @@ Result<Program> Teacher::Lowered(const synth::Graph& graph, const synth::Rendere
       language == Language::kCpp || task.fixed_sizes ? synth::Binding::kCpu : synth::Binding::kCuda;
   LowerOptions options{allowed.In(language), binding};
   options.in_cpp = language == Language::kCpp;
-  options.sizes_of_results = IsBrief(form.reply, language);
+  options.sizes_of_results = options.sizes_by_axis = IsBrief(form.reply, language);
   DAVINCI_ASSIGN_OR_RETURN(Program program, Lower(graph, task.parts, tables_, options));
   program.fixed_sizes = task.fixed_sizes;
   if (form.steps != nullptr && options.sizes_of_results)

@@ -7,11 +7,39 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "davinci/synth/text.h"
 
 namespace davinci::teacher {
+
+namespace {
+
+// Numbers are s1, s2, … in the order in which they are read; behind them come sizes of axes, "d2"
+// of axis 2, and "e2" where it has another size in another tensor.
+void NameScalars(const Program& program, KernelForm* form) {
+  int number = 0;
+  std::set<std::string> taken;
+  for (auto& [name, id] : form->scalars) {
+    if (name[0] != 's') continue;
+    if (program[id].axes.empty()) {
+      name = fmt::format("s{}", ++number);
+      continue;
+    }
+    char letter = 'd';
+    do {
+      name = fmt::format("{}{}", letter++, program[id].axes[0]);
+    } while (!taken.insert(name).second);
+  }
+  const auto rank = [&](const std::pair<std::string, Id>& scalar) {
+    const auto& axes = program[scalar.second].axes;
+    return std::pair(axes.empty() ? -1 : axes[0], axes.empty() ? "" : scalar.first);
+  };
+  std::ranges::stable_sort(form->scalars, {}, rank);
+}
+
+}  // namespace
 
 void NameShortly(Program* program, KernelForm* form, bool product) {
   static const std::map<std::string, std::string> kSizes = {
@@ -45,9 +73,7 @@ void NameShortly(Program* program, KernelForm* form, bool product) {
         name = "(" + inside + " - 1)";
     }
   }
-  int number = 0;
-  for (auto& [name, id] : form->scalars)
-    if (name[0] == 's') name = fmt::format("s{}", ++number);
+  NameScalars(*program, form);
   static constexpr std::string_view kNames = "xyzwuvpqabcdefgh";
   size_t next = product ? 3 : 0;  // its own tensors are x, y and z
   std::set<std::string> taken = {"a", "b"};

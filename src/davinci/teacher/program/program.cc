@@ -34,7 +34,7 @@ Id Program::ScalarText(const std::string& text) {
   return Add(std::move(value));
 }
 
-Id Program::Size(DimId dim) {
+TensorValue Program::SizeValue(DimId dim) const {
   TensorValue value;
   value.kind = TensorValue::Kind::kScalar;
   value.dtype = DType::kIndex;
@@ -43,6 +43,14 @@ Id Program::Size(DimId dim) {
   else
     value.text =
         SizeText(dim).find(' ') == std::string::npos ? SizeText(dim) : "(" + SizeText(dim) + ")";
+  return value;
+}
+
+Id Program::Size(DimId dim) { return Add(SizeValue(dim)); }
+
+Id Program::SizeOfAxis(DimId dim, size_t axis) {
+  TensorValue value = SizeValue(dim);
+  if (!value.number) value.axes = {static_cast<int>(axis)};
   return Add(std::move(value));
 }
 

@@ -63,7 +63,7 @@ struct TensorValue {
   std::vector<Id> operands;
   const Primitive* primitive = nullptr;
   ReduceKind reduce = ReduceKind::kSum;
-  std::vector<int> axes;
+  std::vector<int> axes;  // kScalar: the axis whose size it is, where that matters
   bool keepdim = false;
   // kLeaf: Python name; kScalar, kOpaque: Python text; kItem: what stands behind the tuple's name
   // where it is more than [item].
@@ -100,6 +100,8 @@ struct Program {
   Id Add(TensorValue value);
   Id Scalar(double number);
   Id Size(DimId dim);  // as an index
+  // The same, of an axis: another value than the size of another axis that is alike.
+  Id SizeOfAxis(DimId dim, size_t axis);
   Id ScalarText(const std::string& text);
 
   const TensorValue& operator[](Id id) const { return values[static_cast<size_t>(id)]; }
@@ -152,6 +154,8 @@ struct Program {
   std::map<Id, Id> read_as;  // a slice that PyTorch makes as a view: the load that equals it
 
  private:
+  TensorValue SizeValue(DimId dim) const;
+
   std::map<std::string, Id> known_;
 };
 

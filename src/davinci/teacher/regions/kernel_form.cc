@@ -264,7 +264,7 @@ KernelForm MakeForm(Program* program, const Region& region, const std::string& n
   // A number of elements that a mean divides by is a size that the kernel has.
   for (auto& [scalar, id] : form.scalars)
     for (const LoopAxis& axis : form.axes)
-      if (p[id].text == Bracketed(p.SizeText(axis.dim))) scalar = axis.size;
+      if (p[id].axes.empty() && p[id].text == Bracketed(p.SizeText(axis.dim))) scalar = axis.size;
   FindPasses(p, region, &form);
   return form;
 }

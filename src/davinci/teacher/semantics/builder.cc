@@ -53,6 +53,16 @@ std::vector<Id> Builder::Positions(const std::vector<DimId>& shape) {
   return all;
 }
 
+Id Builder::SizeOfAxis(const std::vector<DimId>& shape, size_t axis) {
+  return options.sizes_by_axis ? p.SizeOfAxis(shape[axis], axis) : p.Size(shape[axis]);
+}
+
+Result<Id> Builder::LastOfAxis(const std::vector<DimId>& shape, size_t axis) {
+  if (!options.sizes_by_axis || p.graph.dims.IsConstant(shape[axis]))
+    return p.Size(p.graph.dims.Binary('-', shape[axis], Constant(1)));
+  return IntegerBy("isub", SizeOfAxis(shape, axis), 1);
+}
+
 Result<Meaning> Builder::Reshape(Id x, std::vector<DimId> shape) {
   // An index with further axes of size 1 is an index. No other value of indices alone exists in
   // memory.

@@ -42,6 +42,9 @@ class Builder {
   // A view that a kernel reads without a copy, as `load`.
   Meaning ReadAs(const Meaning& view, const Result<Meaning>& load);
   Id Readable(Id id) const;
+  // The size of an axis as an index, and the last index along it.
+  Id SizeOfAxis(const std::vector<DimId>& shape, size_t axis);
+  Result<Id> LastOfAxis(const std::vector<DimId>& shape, size_t axis);
   // A size as a number.
   Meaning Size(DimId dim);
   DimId Constant(int64_t value) { return p.graph.dims.Constant(value); }

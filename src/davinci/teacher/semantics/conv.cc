@@ -48,12 +48,13 @@ WindowSpace SpaceOf(Builder& b, DimId batch, int64_t channels, const std::vector
 // The element of x under each tap; 0 beyond the border.
 Result<Meaning> Tapped(Builder& b, Id x, const WindowSpace& space,
                        const std::vector<ConvAxis>& axes, bool per_channel) {
+  const auto shape = b.p[x].shape;
   std::vector<Id> at = {b.Position(space.sizes, 0),
                         per_channel ? b.Position(space.sizes, 1) : b.p.Size(b.Constant(0))};
   std::optional<Meaning> inside;
   for (size_t i = 0; i < axes.size(); ++i) {
-    DAVINCI_ASSIGN_OR_RETURN(at.emplace_back(), PlaceInWindow(b, space, i, b.Constant(axes[i].size),
-                                                              axes[i].steps, &inside));
+    DAVINCI_ASSIGN_OR_RETURN(at.emplace_back(),
+                             PlaceInWindow(b, space, shape, i, axes[i].steps, &inside));
   }
   DAVINCI_ASSIGN_OR_RETURN(const Meaning element, b.Load(x, at, Builder::Source::kInMemory));
   return inside ? b.Point("where", {*inside, element, Meaning::Number(0)}) : element;

@@ -88,7 +88,7 @@ Result<Meaning> ElementAt(const Call& call) {
     DAVINCI_ASSIGN_OR_RETURN(Id index, formula.IndexAt(indices[i], space));
     // Only a difference leaves the tensor.
     if (indices[i].kind == EKind::kBinary && indices[i].text == "-") {
-      DAVINCI_ASSIGN_OR_RETURN(index, Clamped(call.b, index, shape[i], &inside));
+      DAVINCI_ASSIGN_OR_RETURN(index, Clamped(call.b, index, shape, i, &inside));
     }
     at.push_back(index);
   }

@@ -13,6 +13,9 @@ struct LowerOptions {
   // Sizes that a convolution or pool of PyTorch's gives are read from its result: "t1.shape[2]" in
   // place of "(x.shape[2] - 3) // 2 + 1".
   bool sizes_of_results = false;
+  // The sizes of the axes of a tensor that a kernel reads at places are numbers of their own for
+  // each axis, alike or not: the kernel's text does not depend on which sizes are alike.
+  bool sizes_by_axis = false;
 };
 
 }  // namespace davinci::teacher

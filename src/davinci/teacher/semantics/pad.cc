@@ -33,7 +33,7 @@ Result<Meaning> Padded(Builder& b, Id x, const Meanings& sizes, const Meaning& v
     indices.push_back(b.Position(border.space, i));
     if (b.p.Same(border.space[i], shape[i])) continue;
     DAVINCI_ASSIGN_OR_RETURN(const Id at, b.IntegerBy("isub", indices[i], border.before[i]));
-    DAVINCI_ASSIGN_OR_RETURN(indices[i], Clamped(b, at, shape[i], &inside));
+    DAVINCI_ASSIGN_OR_RETURN(indices[i], Clamped(b, at, shape, i, &inside));
   }
   if (!inside) return Unknown("padding of nothing");
   DAVINCI_ASSIGN_OR_RETURN(const Meaning element, b.Load(x, indices));
@@ -43,13 +43,12 @@ Result<Meaning> Padded(Builder& b, Id x, const Meanings& sizes, const Meaning& v
 // A reflection leaves out the border itself.
 Result<Meaning> Reflected(Builder& b, Id x, const Meanings& sizes, bool replicate) {
   const auto shape = b.p[x].shape;
-  auto& dims = b.p.graph.dims;
   DAVINCI_ASSIGN_OR_RETURN(const Border border, BorderOf(b, shape, sizes));
   std::vector<Id> at;
   for (size_t i = 0; i < shape.size(); ++i) {
     at.push_back(b.Position(border.space, i));
     if (b.p.Same(border.space[i], shape[i])) continue;
-    const Id last = b.p.Size(dims.Binary('-', shape[i], b.Constant(1)));
+    DAVINCI_ASSIGN_OR_RETURN(const Id last, b.LastOfAxis(shape, i));
     const Id left = b.p.Size(b.Constant(border.before[i]));
     if (replicate) {
       DAVINCI_ASSIGN_OR_RETURN(const Id place, b.Integer("isub", at[i], left));

@@ -80,7 +80,7 @@ Result<Meaning> ChangedPart(const Call& call) {
     if (parts[i].size == synth::kNoDim || b.p.Same(parts[i].size, space[i])) continue;
     part_space[i] = parts[i].size;
     DAVINCI_ASSIGN_OR_RETURN(const Id at, b.Integer("isub", indices[i], b.p.Size(parts[i].begin)));
-    DAVINCI_ASSIGN_OR_RETURN(indices[i], Clamped(b, at, parts[i].size, &inside));
+    DAVINCI_ASSIGN_OR_RETURN(indices[i], Clamped(b, at, part_space, i, &inside));
   }
   if (!inside) return Unknown("a write to all elements");
   Meaning written = value;

@@ -31,10 +31,9 @@ Result<Meaning> Unfolded(Builder& b, Id x, int64_t kernel, int64_t stride, int64
                              b.Integer(vertical ? "idiv" : "imod", window, b.p.Size(across)));
     DAVINCI_ASSIGN_OR_RETURN(place, b.IntegerBy("imul", place, stride));
     DAVINCI_ASSIGN_OR_RETURN(place, b.Integer("iadd", place, step));
-    const DimId size = shape[vertical ? 2 : 3];
     if (padding > 0) {
       DAVINCI_ASSIGN_OR_RETURN(place, b.IntegerBy("isub", place, padding));
-      DAVINCI_ASSIGN_OR_RETURN(place, Clamped(b, place, size, &inside));
+      DAVINCI_ASSIGN_OR_RETURN(place, Clamped(b, place, shape, vertical ? 2 : 3, &inside));
     }
     at.push_back(place);
   }

@@ -74,7 +74,7 @@ Result<Meaning> Pool(const Call& call) {
   std::optional<Meaning> inside;
   for (size_t i = 0; i < axes; ++i) {
     DAVINCI_ASSIGN_OR_RETURN(indices.emplace_back(),
-                             PlaceInWindow(b, in, i, shape[2 + i], window.steps, &inside));
+                             PlaceInWindow(b, in, shape, i, window.steps, &inside));
   }
   DAVINCI_ASSIGN_OR_RETURN(Meaning element, b.Load(call.x(), indices));
   if (inside) {
@@ -109,7 +109,7 @@ Result<Meaning> UnevenPool(Builder& b, Id x, size_t axes, int64_t count, bool ma
   std::optional<Meaning> inside;
   using Bounds = std::pair<Id, Id>;
   const auto bounds = [&](const std::vector<DimId>& of, size_t i) -> Result<Bounds> {
-    const Id part = b.Position(of, 2 + i), size = b.p.Size(shape[2 + i]);
+    const Id part = b.Position(of, 2 + i), size = b.SizeOfAxis(shape, 2 + i);
     DAVINCI_ASSIGN_OR_RETURN(Id begin, b.Integer("imul", part, size));
     DAVINCI_ASSIGN_OR_RETURN(const Id last, b.Integer("iadd", begin, size));
     DAVINCI_ASSIGN_OR_RETURN(begin, b.IntegerBy("idiv", begin, count));
@@ -126,8 +126,8 @@ Result<Meaning> UnevenPool(Builder& b, Id x, size_t axes, int64_t count, bool ma
                              b.Point("lt", {Meaning::Tensor(place), Meaning::Tensor(end)}));
     DAVINCI_RETURN_IF_ERROR(Narrow(b, within, &inside));
     // Behind the end the last element is read, and not used.
-    const DimId furthest = dims.Binary('-', shape[2 + i], dims.Constant(1));
-    DAVINCI_ASSIGN_OR_RETURN(at.emplace_back(), b.Integer("imin", place, b.p.Size(furthest)));
+    DAVINCI_ASSIGN_OR_RETURN(const Id furthest, b.LastOfAxis(shape, 2 + i));
+    DAVINCI_ASSIGN_OR_RETURN(at.emplace_back(), b.Integer("imin", place, furthest));
   }
   DAVINCI_ASSIGN_OR_RETURN(Meaning element, b.Load(x, at));
   if (max) {

@@ -15,6 +15,7 @@ struct Taps {
 // One axis: element `position` of `out` elements lies at position * scale of `in` elements.
 struct ResampledAxis {
   DimId in, out;
+  Id last;  // the last of `in`
   Meaning scale;
   Id position;
 };
@@ -22,10 +23,7 @@ struct ResampledAxis {
 class TapFinder {
  public:
   TapFinder(const Call& call, const ResampledAxis& axis)
-      : call_(call),
-        b_(call.b),
-        axis_(axis),
-        last_(b_.p.Size(b_.p.graph.dims.Binary('-', axis.in, b_.Constant(1)))) {}
+      : call_(call), b_(call.b), axis_(axis) {}
 
   Result<Taps> Find(const std::string& mode, bool align_corners) {
     DAVINCI_ASSIGN_OR_RETURN(const Meaning step, Real(axis_.position));
@@ -43,7 +41,7 @@ class TapFinder {
     Taps taps;
     DAVINCI_ASSIGN_OR_RETURN(const Meaning place, b_.Point("mul", {step, axis_.scale}));
     DAVINCI_ASSIGN_OR_RETURN(const Meaning index, b_.Point("trunc_index", {place}));
-    DAVINCI_ASSIGN_OR_RETURN(taps.at.emplace_back(), b_.Integer("imin", index.id, last_));
+    DAVINCI_ASSIGN_OR_RETURN(taps.at.emplace_back(), b_.Integer("imin", index.id, axis_.last));
     return taps;
   }
 
@@ -66,9 +64,9 @@ class TapFinder {
       DAVINCI_ASSIGN_OR_RETURN(place, b_.Point("clamp_low", {place, Meaning::Number(0)}));
     }
     DAVINCI_ASSIGN_OR_RETURN(const Meaning index, b_.Point("trunc_index", {place}));
-    DAVINCI_ASSIGN_OR_RETURN(const Id low, b_.Integer("imin", index.id, last_));
+    DAVINCI_ASSIGN_OR_RETURN(const Id low, b_.Integer("imin", index.id, axis_.last));
     DAVINCI_ASSIGN_OR_RETURN(const Id next, b_.IntegerBy("iadd", low, 1));
-    DAVINCI_ASSIGN_OR_RETURN(const Id high, b_.Integer("imin", next, last_));
+    DAVINCI_ASSIGN_OR_RETURN(const Id high, b_.Integer("imin", next, axis_.last));
     DAVINCI_ASSIGN_OR_RETURN(const Meaning whole, Real(low));
     DAVINCI_ASSIGN_OR_RETURN(const Meaning rest, b_.Point("sub", {place, whole}));
     DAVINCI_ASSIGN_OR_RETURN(const Meaning other, b_.Point("sub", {Meaning::Number(1), rest}));
@@ -95,7 +93,7 @@ class TapFinder {
       DAVINCI_ASSIGN_OR_RETURN(const Id moved, offset < 0 ? b_.IntegerBy("isub", index.id, 1)
                                                           : b_.IntegerBy("iadd", index.id, offset));
       DAVINCI_ASSIGN_OR_RETURN(const Id least, b_.IntegerBy("imax", moved, 0));
-      DAVINCI_ASSIGN_OR_RETURN(taps.at.emplace_back(), b_.Integer("imin", least, last_));
+      DAVINCI_ASSIGN_OR_RETURN(taps.at.emplace_back(), b_.Integer("imin", least, axis_.last));
     }
     return taps;
   }
@@ -103,7 +101,6 @@ class TapFinder {
   const Call& call_;
   Builder& b_;
   const ResampledAxis& axis_;
-  const Id last_;
 };
 
 // The sum over the taps of all axes.
@@ -185,7 +182,8 @@ Result<Meaning> Interpolate(const Call& call) {
   }
   std::vector<Taps> taps;
   for (size_t i = 2; i < rank; ++i) {
-    const ResampledAxis axis{shape[i], space[i], scales[i - 2], b.Position(space, i)};
+    DAVINCI_ASSIGN_OR_RETURN(const Id last, b.LastOfAxis(shape, i));
+    const ResampledAxis axis{shape[i], space[i], last, scales[i - 2], b.Position(space, i)};
     DAVINCI_ASSIGN_OR_RETURN(taps.emplace_back(),
                              TapFinder(call, axis).Find(kind, IsTrue(corners)));
   }

@@ -56,17 +56,19 @@ Status Narrow(Builder& b, const Meaning& more, std::optional<Meaning>* inside) {
   return Status::Ok();
 }
 
-Result<Id> Clamped(Builder& b, Id index, DimId size, std::optional<Meaning>* inside) {
+Result<Id> Clamped(Builder& b, Id index, const std::vector<DimId>& shape, size_t axis,
+                   std::optional<Meaning>* inside) {
   const Meaning at = Meaning::Tensor(index);
-  const auto number = [&](DimId dim) { return Meaning::Tensor(b.p.Size(dim)); };
-  DAVINCI_ASSIGN_OR_RETURN(const Meaning low, b.Point("ge", {at, number(b.Constant(0))}));
-  DAVINCI_ASSIGN_OR_RETURN(const Meaning high, b.Point("lt", {at, number(size)}));
+  DAVINCI_ASSIGN_OR_RETURN(const Meaning low,
+                           b.Point("ge", {at, Meaning::Tensor(b.p.Size(b.Constant(0)))}));
+  DAVINCI_ASSIGN_OR_RETURN(const Meaning high,
+                           b.Point("lt", {at, Meaning::Tensor(b.SizeOfAxis(shape, axis))}));
   DAVINCI_ASSIGN_OR_RETURN(const Meaning both, b.Point("and", {low, high}));
   DAVINCI_RETURN_IF_ERROR(Narrow(b, both, inside));
   // Outside of the tensor the nearest element is read, and not used.
   DAVINCI_ASSIGN_OR_RETURN(const Id least, b.IntegerBy("imax", index, 0));
-  const DimId last = b.p.graph.dims.Binary('-', size, b.Constant(1));
-  return b.Integer("imin", least, b.p.Size(last));
+  DAVINCI_ASSIGN_OR_RETURN(const Id last, b.LastOfAxis(shape, axis));
+  return b.Integer("imin", least, last);
 }
 
 }  // namespace davinci::teacher

@@ -17,8 +17,8 @@ WindowSpace SpaceOfWindows(DimId batch, DimId channels, const std::vector<DimId>
   return space;
 }
 
-Result<Id> PlaceInWindow(Builder& b, const WindowSpace& space, size_t axis, DimId size,
-                         const WindowSteps& steps, std::optional<Meaning>* inside) {
+Result<Id> PlaceInWindow(Builder& b, const WindowSpace& space, const std::vector<DimId>& shape,
+                         size_t axis, const WindowSteps& steps, std::optional<Meaning>* inside) {
   DAVINCI_ASSIGN_OR_RETURN(
       Id at, b.IntegerBy("imul", b.Position(space.sizes, space.out_at[axis]), steps.stride));
   DAVINCI_ASSIGN_OR_RETURN(
@@ -29,7 +29,7 @@ Result<Id> PlaceInWindow(Builder& b, const WindowSpace& space, size_t axis, DimI
   if (steps.padding > 0) {
     DAVINCI_ASSIGN_OR_RETURN(at, b.IntegerBy("isub", at, steps.padding));
   }
-  return Clamped(b, at, size, inside);
+  return Clamped(b, at, shape, 2 + axis, inside);
 }
 
 }  // namespace davinci::teacher

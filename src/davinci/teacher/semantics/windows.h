@@ -26,9 +26,9 @@ struct WindowSteps {
   bool ceil = false;  // a last window may reach beyond the end
 };
 
-// Returns the index of a window's element along `axis`, which has this size; `inside` gets where
-// padding is not read.
-Result<Id> PlaceInWindow(Builder& b, const WindowSpace& space, size_t axis, DimId size,
-                         const WindowSteps& steps, std::optional<Meaning>* inside);
+// Returns the index of a window's element along the spatial axis `axis` of an image (N, C, …) of
+// this shape; `inside` gets where padding is not read.
+Result<Id> PlaceInWindow(Builder& b, const WindowSpace& space, const std::vector<DimId>& shape,
+                         size_t axis, const WindowSteps& steps, std::optional<Meaning>* inside);
 
 }  // namespace davinci::teacher
