@@ -15,35 +15,6 @@
 namespace davinci::agent {
 namespace {
 
-// Calls `take` with the names of a text, and what stands between them as it is.
-template <typename Take>
-std::string WithNames(std::string_view text, const Take& take) {
-  std::string result;
-  result.reserve(text.size());
-  for (size_t i = 0; i < text.size();) {
-    if (!IsNamePart(text[i])) {
-      result += text[i++];
-      continue;
-    }
-    size_t end = i;
-    while (end < text.size() && IsNamePart(text[end])) ++end;
-    const bool attribute = i > 0 && text[i - 1] == '.';
-    const std::string_view name = text.substr(i, end - i);
-    result += attribute ? std::string(name) : take(name);
-    i = end;
-  }
-  return result;
-}
-
-std::set<std::string> NamesIn(std::string_view text) {
-  std::set<std::string> names;
-  WithNames(text, [&](std::string_view name) {
-    names.emplace(name);
-    return std::string();
-  });
-  return names;
-}
-
 // The code behind the last fence that kernels follow, up to a class; "": there is none.
 std::string KernelsWithoutClass(std::string_view text) {
   constexpr std::string_view kFence = "```", kClass = "\nclass ";

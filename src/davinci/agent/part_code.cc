@@ -159,7 +159,7 @@ class PartCode {
   PartCode(const CodePieces& whole, const StepPart& part) : whole_(whole) {
     for (const CodePieces::Function& function : whole.functions)
       if (function.uses > 0) kernels_.push_back(&function);
-    for (const PlanUse& use : UsesOf(part.plan))
+    for (const PlanUse& use : UsesOf(NamedAsWhole(part.plan, part)))
       written_.insert(use.writes.begin(), use.writes.end());
     own_.tail = whole.tail;
   }
@@ -240,7 +240,7 @@ std::string CodeOfPart(const std::string& code, const StepPart& part) {
   for (const KernelUse& use : part.uses)
     if (!chosen.Add(use)) return "";
   CodePieces& own = chosen.own();
-  const StepsText shown = ReadSteps(part.steps);
+  const StepsText shown = ReadSteps(NamedAsWhole(part.steps, part));
   std::set<std::string> hidden;
   if (const auto forward = ForwardOf(pieces.tail)) hidden = forward->parameters;
   for (const TopStatement& line : own.lines)
@@ -251,7 +251,7 @@ std::string CodeOfPart(const std::string& code, const StepPart& part) {
   hidden.erase("self");
   if (!MakeMemoryOfInputs(shown, hidden, &own.lines)) return "";
   own.tail = WithSignature(std::move(own.tail), shown.arguments);
-  return TextOf(own);
+  return NamedAsPart(TextOf(own), part);
 }
 
 JoinedCode JoinParts(const std::vector<std::string>& codes) {

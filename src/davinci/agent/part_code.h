@@ -9,8 +9,8 @@
 
 namespace davinci::agent {
 
-// Returns what the code of a reply beside the whole plan says of the part; "": its lines cannot be
-// told apart.
+// Returns what the code of a reply beside the whole plan says of the part, in the part's names; "":
+// its lines cannot be told apart.
 std::string CodeOfPart(const std::string& code, const StepPart& part);
 
 struct JoinedCode {
@@ -18,8 +18,9 @@ struct JoinedCode {
   std::vector<std::vector<std::string>> kernels;  // of each part, by the names that they have now
 };
 
-// The code that says what those of all parts say. Names that two parts have get a number; kernels
-// that are alike stay apart, so that one part's mistake in a launch does not cost the others.
+// The code that says what those of all parts say, all in names of the whole. Names that two parts
+// have get a number; kernels that are alike stay apart, so that one part's mistake in a launch does
+// not cost the others.
 JoinedCode JoinParts(const std::vector<std::string>& codes);
 
 }  // namespace davinci::agent

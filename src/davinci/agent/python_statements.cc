@@ -82,6 +82,15 @@ void Describe(Statement* statement) {
   });
 }
 
+std::set<std::string> NamesIn(std::string_view text) {
+  std::set<std::string> names;
+  WithNames(text, [&](std::string_view name) {
+    names.emplace(name);
+    return std::string();
+  });
+  return names;
+}
+
 std::vector<std::string_view> LinesOf(std::string_view text) {
   std::vector<std::string_view> lines;
   for (size_t begin = 0; begin < text.size();) {

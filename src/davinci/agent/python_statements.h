@@ -58,6 +58,30 @@ int ForNames(std::string_view text, const See& see) {
   return depth;
 }
 
+// Returns the text with what `take` makes of its names that are no attributes, those in strings and
+// comments, too; what stands between them as it is.
+template <typename Take>
+std::string WithNames(std::string_view text, const Take& take) {
+  std::string result;
+  result.reserve(text.size());
+  for (size_t i = 0; i < text.size();) {
+    if (!IsNamePart(text[i])) {
+      result += text[i++];
+      continue;
+    }
+    size_t end = i;
+    while (end < text.size() && IsNamePart(text[end])) ++end;
+    const bool attribute = i > 0 && text[i - 1] == '.';
+    const std::string_view name = text.substr(i, end - i);
+    result += attribute ? std::string(name) : take(name);
+    i = end;
+  }
+  return result;
+}
+
+// The names that WithNames takes.
+std::set<std::string> NamesIn(std::string_view text);
+
 // The function finds the "=" of an assignment; npos means that the statement is none.
 size_t AssignmentOf(std::string_view text);
 

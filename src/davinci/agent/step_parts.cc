@@ -27,6 +27,11 @@ bool HasPath(std::string_view text, std::string_view path) {
   return false;
 }
 
+// "a12": a further tensor of step t12.
+bool IsFurtherName(std::string_view name) {
+  return name.starts_with('a') && IsStepName(fmt::format("t{}", name.substr(1)));
+}
+
 using PlanUnit = std::vector<PlanUse>;
 
 // Uses that hand each other tensors which are no steps stay together. Such a tensor comes from the
@@ -182,11 +187,37 @@ class PartText {
     part.steps += weights;
     for (const std::string& line : lines) part.steps += line + "\n";
     part.steps += "return " + Result() + "\n";
+    Number(&part);
     return part;
   }
 
  private:
   static constexpr int kFarthest = 4;
+
+  // Numbers the steps and members of the part from 1; no step gets an argument's name.
+  void Number(StepPart* part) const {
+    std::set<std::string> arguments;
+    for (const std::string& argument : text_.arguments) arguments.insert(NameOfArgument(argument));
+    std::map<int, std::vector<std::string>> steps;
+    for (const std::string* text : {&part->steps, &part->plan})
+      for (const std::string& name : NamesIn(*text))
+        if (!arguments.contains(name) && (IsStepName(name) || IsFurtherName(name)))
+          steps[StepNumber(name)].push_back(name);
+    int number = 0;
+    for (const auto& [old, names] : steps) {
+      do {
+        ++number;
+      } while (arguments.contains(fmt::format("t{}", number)) ||
+               arguments.contains(fmt::format("a{}", number)));
+      for (const std::string& name : names)
+        part->names[fmt::format("{}{}", name[0], number)] = name;
+    }
+    int member = 0;
+    for (const auto& [name, line] : text_.members)
+      if (HasName(part->steps, name)) part->names[fmt::format("m{}", ++member)] = name;
+    part->steps = NamedAsPart(part->steps, *part);
+    part->plan = NamedAsPart(part->plan, *part);
+  }
 
   static std::vector<std::string> Sorted(const std::set<std::string>& names) {
     std::vector<std::string> sorted(names.begin(), names.end());
@@ -251,6 +282,24 @@ class PartText {
 };
 
 }  // namespace
+
+std::string NamedAsWhole(std::string_view text, const StepPart& part) {
+  return WithNames(text, [&](std::string_view given) {
+    const std::string name(given);
+    const auto found = part.names.find(name);
+    if (found != part.names.end()) return found->second;
+    return IsStepName(name) && !HasName(part.steps, name) ? name + "_" : name;
+  });
+}
+
+std::string NamedAsPart(std::string_view text, const StepPart& part) {
+  std::map<std::string, std::string> names;
+  for (const auto& [own, whole] : part.names) names[whole] = own;
+  return WithNames(text, [&](std::string_view name) {
+    const auto found = names.find(std::string(name));
+    return found == names.end() ? std::string(name) : found->second;
+  });
+}
 
 std::vector<StepPart> PartsOf(const std::string& steps, const std::string& plan, size_t most) {
   const StepsText text = ReadSteps(steps);

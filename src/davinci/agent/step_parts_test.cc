@@ -114,12 +114,28 @@ TEST(StepParts, HaveTheStepsOfTheirKernelsAndInputs) {
             "t3: [A, C] = relu(t2)\n"
             "return t3\n");
   EXPECT_EQ(parts[1].plan, "# t2 linear, t3 relu: t1, m1.fc.weight, m1.fc.bias -> t3\n");
-  EXPECT_THAT(parts[2].steps, HasSubstr("forward(t3)\nt3: [A, C]\nA = 512, C = 128\n"
-                                        "t4: [C, A] = transpose(t3, -2, -1)\n"))
+  EXPECT_THAT(parts[2].steps, HasSubstr("forward(t1)\nt1: [A, C]\nA = 512, C = 128\n"
+                                        "t2: [C, A] = transpose(t1, -2, -1)\n"))
       << "what stands between what a kernel reads and its step";
-  EXPECT_THAT(parts[2].plan, HasSubstr("-> a5\n# t5 softmax: t3, a5 -> t5\n"))
+  EXPECT_THAT(parts[2].plan, HasSubstr("-> a3\n# t3 softmax: t1, a3 -> t3\n"))
       << "kernels of one step stay together";
-  EXPECT_THAT(parts[3].steps, HasSubstr("forward(scale, t3)\nt3: [A, C]\n"));
+  EXPECT_THAT(parts[3].steps, HasSubstr("forward(scale, t1)\nt1: [A, C]\n"));
+}
+
+// A part of a long task looks like a part of a short one.
+TEST(StepParts, NumberTheirStepsFromOne) {
+  const auto parts = PartsOf(
+      "forward(x, t2)\nx: [A]\nm41 = self.h[20].attn\nm43 = self.h[21].attn\n"
+      "t1: [A] = exp(x)\nt433: [A] = linear(t1, m43.t1)\nt434: [A] = t433 + t2\nreturn t434\n",
+      "# t1 exp: x -> t1\n# t433 linear, t434 +: t1, m43.t1.weight, t2 -> t434, a433\n", 1);
+  ASSERT_THAT(parts, SizeIs(2));
+  EXPECT_EQ(parts[1].steps,
+            "forward(t2, t1)\nt1: [A]\nm1 = self.h[21].attn\nt3: [A] = linear(t1, m1.t1)\n"
+            "t4: [A] = t3 + t2\nreturn t4\n");
+  EXPECT_EQ(parts[1].plan, "# t3 linear, t4 +: t1, m1.t1.weight, t2 -> t4, a3\n");
+  EXPECT_EQ(NamedAsWhole("# t3 +: t1\nt3 = f(t1, m1.t1, t2, a3, t7)  # t5\n", parts[1]),
+            "# t433 +: t1\nt433 = f(t1, m43.t1, t2, a433, t7_)  # t5_\n")
+      << "a step that the part does not have is none of the whole";
 }
 
 // Parts are as large as they may be, and follow each other.
@@ -132,12 +148,12 @@ TEST(StepParts, TakeStepsInOrder) {
   std::vector<std::string> plans;
   for (const StepPart& part : PartsOf("forward(x)\nreturn t20\n", plan, 6))
     plans.push_back(part.plan);
-  EXPECT_THAT(plans, ElementsAre("# t2 *: t1 -> t2\n# t4 exp, t7 []: t3 -> t7\n"
-                                 "# t8 *, t9 cos, t10 sin: t6, t7 -> t9, t10\n",
-                                 "# t14 group_norm: x -> a14\n# also t19 group_norm: t18 -> a19\n"
-                                 "# t14 group_norm, t15 silu: a14, self.n.weight -> t15\n"
-                                 "# also t19 group_norm, t20 silu: a19, self.m.weight -> t20\n"
-                                 "# t18 +: t16, t17 -> t18\n"));
+  EXPECT_THAT(plans, ElementsAre("# t2 *: t1 -> t2\n# t4 exp, t6 []: t3 -> t6\n"
+                                 "# t7 *, t8 cos, t9 sin: t5, t6 -> t8, t9\n",
+                                 "# t1 group_norm: x -> a1\n# also t6 group_norm: t5 -> a6\n"
+                                 "# t1 group_norm, t2 silu: a1, self.n.weight -> t2\n"
+                                 "# also t6 group_norm, t7 silu: a6, self.m.weight -> t7\n"
+                                 "# t5 +: t3, t4 -> t5\n"));
 }
 
 // Digits behind a name need not be a step's number.
@@ -161,7 +177,7 @@ TEST(StepParts, StandBehindWhatTheyNeed) {
   ASSERT_THAT(parts, SizeIs(3));
   EXPECT_THAT(parts[0].steps, HasSubstr("forward()\nA = 8\nself.w: [A]\nt1"));
   EXPECT_THAT(parts[1].steps, HasSubstr("forward(x, t1)\nx: [A]\nt1: [A]\nA = 8\nt2"));
-  EXPECT_THAT(parts[2].plan, HasSubstr("# t4 sin"));
+  EXPECT_THAT(parts[2].plan, HasSubstr("# t2 sin: t1 -> t2"));
   EXPECT_THAT(CodeOfPart("# t4 sin: t3 -> t4\n@kernel\ndef f(x, o):\n    st(o, sin(ld(x)))\n\n"
                          "# t2\n@kernel\ndef g(x, o):\n    st(o, ld(x))\n\n"
                          "# t1 relu: self.w -> t1\n@kernel\ndef h(x, o):\n    st(o, ld(x))\n\n"
@@ -185,7 +201,7 @@ TEST(StepParts, CodeOfAllPartsIsTheWholeCode) {
   for (const size_t most : {1U, 2U, 3U, 5U}) {
     std::vector<std::string> codes;
     for (const StepPart& part : PartsOf(kSteps, kPlan, most))
-      codes.push_back(CodeOfPart(kCode, part));
+      codes.push_back(NamedAsWhole(CodeOfPart(kCode, part), part));
     std::string joined = JoinParts(codes).code;
     // Memory is made like a tensor that the part shows.
     for (const auto& [shown, whole] : std::vector<std::pair<std::string, std::string>>{
@@ -233,12 +249,13 @@ TEST(StepParts, FurtherUsesOfAKernel) {
   const auto parts = PartsOf(steps, plan, 2);
   ASSERT_THAT(parts, SizeIs(2));
   EXPECT_EQ(parts[0].plan, "# t1 exp: x -> t1\n# also t2 exp: t1 -> t2\n");
-  EXPECT_EQ(parts[1].plan, "# t3 exp: t2 -> t3\n");
+  EXPECT_EQ(parts[1].plan, "# t2 exp: t1 -> t2\n");
   const std::string second = CodeOfPart(code, parts[1]);
-  EXPECT_THAT(second, HasSubstr("# t3 exp: t2 -> t3\n@kernel\ndef f(x, o, N):\n    t3 = exp("));
-  EXPECT_THAT(second, HasSubstr("t3 = torch.empty_like(t2)\nf[A](t2, t3, A)\n"));
-  EXPECT_THAT(second, Not(HasSubstr("t2 = ")));
-  const std::string joined = JoinParts({CodeOfPart(code, parts[0]), second}).code;
+  EXPECT_THAT(second, HasSubstr("# t2 exp: t1 -> t2\n@kernel\ndef f(x, o, N):\n    t2 = exp("));
+  EXPECT_THAT(second, HasSubstr("t2 = torch.empty_like(t1)\nf[A](t1, t2, A)\n"));
+  EXPECT_THAT(second, Not(HasSubstr("t1 = ")));
+  const std::string joined =
+      JoinParts({CodeOfPart(code, parts[0]), NamedAsWhole(second, parts[1])}).code;
   EXPECT_THAT(joined, HasSubstr("t2 = torch.empty_like(x)\nf[A](t1, t2, A)\n"));
   EXPECT_THAT(joined, HasSubstr("def f_2(x, o, N):\n    t3 = exp("));
   EXPECT_THAT(joined, HasSubstr("t3 = torch.empty_like(t2)\nf_2[A](t2, t3, A)\n"));

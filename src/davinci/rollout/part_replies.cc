@@ -74,8 +74,9 @@ std::vector<int> TurnsOfParts(int turn, size_t parts, const TurnBefore& before) 
   return again ? turns : std::vector<int>(parts, turn);
 }
 
-// Joins the replies to all parts.
+// Joins the replies to all parts, in the names of the whole.
 std::pair<llm::Reply, json> JoinedReply(const std::vector<ModelCall>& calls,
+                                        const std::vector<agent::StepPart>& parts,
                                         const std::vector<int>& turns, int turn,
                                         const agent::TaskBrief& brief) {
   llm::Reply reply;
@@ -87,7 +88,7 @@ std::pair<llm::Reply, json> JoinedReply(const std::vector<ModelCall>& calls,
   for (size_t i = 0; i < calls.size(); ++i) {
     const llm::Reply& own = calls[i].reply;
     if (auto code = CodeOf(own, brief)) {
-      codes.push_back(*std::move(code));
+      codes.push_back(agent::NamedAsWhole(*code, parts[i]));
       readable.push_back(i);
     }
     if (turns[i] != turn) continue;
@@ -147,7 +148,7 @@ Result<ModelCall> CallForParts(StepRun& run, const TaskRun& task, const PlannedR
       if (!call.ok()) return call.status();
       calls.push_back(std::move(call).value());
     }
-    auto joined = JoinedReply(calls, turns, turn.turn, task.input.brief);
+    auto joined = JoinedReply(calls, parts, turns, turn.turn, task.input.brief);
     joined.first.latency_s = watch.Seconds();
     return joined;
   };

@@ -17,7 +17,7 @@ using ::testing::Not;
 using ::testing::SizeIs;
 using ::testing::UnorderedElementsAre;
 
-// Answers a part about step tN with a kernel for it; no code for steps that it does not know.
+// Answers a part about one step with a kernel for it; no code for a function that it does not know.
 class Writer final : public llm::Backbone {
  public:
   Result<llm::Reply> Generate(const llm::Request& request, const CancelToken&) override {
@@ -30,13 +30,15 @@ class Writer final : public llm::Backbone {
     reply.model = "writer";
     reply.finish_reason = llm::FinishReason::kStop;
     reply.text = "I do not know.";
-    for (const std::string number : {"1", "2", "3"})
-      if (prompt.find("t" + number + " exp") != std::string::npos && number != unknown)
+    for (const auto& [function, step] :
+         {std::pair("exp", "t1"), std::pair("sin", "t2"), std::pair("cos", "t2")})
+      if (prompt.find(fmt::format("{} {}", step, function)) != std::string::npos &&
+          function != unknown)
         reply.text = fmt::format(
-            "```python\n@kernel\ndef f1(x, o, N):\n    st(o, ld(x, N) * {0}{1}, N)\n\n"
-            "t{0} = torch.empty_like(x)\nf1(x, t{0})\n\n\n"
+            "```python\n@kernel\ndef f1(x, o, N):\n    st(o, ld(x, N) * {1}, N)\n\n"
+            "{0} = torch.empty_like(x)\nf1(x, {0})\n\n\n"
             "class ModelNew(Model):\n    def forward(self, x):\n        ...\n```",
-            number, prompts.size());
+            step, prompts.size());
     return reply;
   }
   Result<std::vector<llm::Reply>> GenerateMany(const llm::Request&, int,
@@ -67,12 +69,12 @@ class PartRepliesTest : public ::testing::Test {
     task_.brief.target = Target::kCuda;
     task_.brief.reply = ReplyForm::kDelta;
     task_.brief.steps =
-        "forward(x)\nx: [A]\nA = 8\nt1: [A] = exp(x)\nt2: [A] = exp(t1)\nt3: [A] = exp(t2)\n"
+        "forward(x)\nx: [A]\nA = 8\nt1: [A] = exp(x)\nt2: [A] = sin(t1)\nt3: [A] = cos(t2)\n"
         "return t3\n";
-    task_.brief.plan = "# t1 exp: x -> t1\n# t2 exp: t1 -> t2\n# t3 exp: t2 -> t3\n";
+    task_.brief.plan = "# t1 exp: x -> t1\n# t2 sin: t1 -> t2\n# t3 cos: t2 -> t3\n";
     task_.brief.plain.code =
         "class ModelNew(Model):\n    def forward(self, x):\n        t1 = torch.exp(x)\n"
-        "        t2 = torch.exp(t1)\n        t3 = torch.exp(t2)\n        return t3\n";
+        "        t2 = torch.sin(t1)\n        t3 = torch.cos(t2)\n        return t3\n";
     settings_.part_steps = 1;
   }
 
@@ -107,12 +109,12 @@ class PartRepliesTest : public ::testing::Test {
 };
 
 TEST_F(PartRepliesTest, AreOneReplyOfAllKernels) {
-  model_.unknown = "2";
+  model_.unknown = "sin";
   const auto call = Ask(1);
   ASSERT_TRUE(call);
   EXPECT_THAT(model_.prompts,
-              UnorderedElementsAre(HasSubstr("forward(x)"), HasSubstr("forward(t1)"),
-                                   HasSubstr("forward(t2)")));
+              UnorderedElementsAre(HasSubstr("t1: [A] = exp(x)"), HasSubstr("t2: [A] = sin(t1)"),
+                                   HasSubstr("t2: [A] = cos(t1)")));
   EXPECT_THAT(call->reply.text, HasSubstr("f1(x, t1)\n"));
   EXPECT_THAT(call->reply.text, HasSubstr("f1_2(x, t3)\n"));
   EXPECT_THAT(call->reply.text, Not(HasSubstr("t2 = ")));
@@ -132,7 +134,7 @@ TEST_F(PartRepliesTest, OfALaterTurnReplaceWhatDidNotStay) {
   model_.prompts.clear();
   const auto second = Ask(2, {1, first->note, {{"f1_2", "with it the answer has other values"}}});
   ASSERT_TRUE(second);
-  EXPECT_THAT(model_.prompts, ElementsAre(HasSubstr("forward(t1)")));
+  EXPECT_THAT(model_.prompts, ElementsAre(HasSubstr("t2: [A] = sin(t1)")));
   EXPECT_EQ(second->note["turns"], (nlohmann::json{1, 2, 1}));
   EXPECT_EQ(second->reply.usage.completion_tokens, 5);
   // Where all stayed, others may be faster.

@@ -53,14 +53,14 @@ std::vector<Id> Builder::Positions(const std::vector<DimId>& shape) {
   return all;
 }
 
-Id Builder::SizeOfAxis(const std::vector<DimId>& shape, size_t axis) {
-  return options.sizes_by_axis ? p.SizeOfAxis(shape[axis], axis) : p.Size(shape[axis]);
+Id SizeOfAxis(Builder& b, const std::vector<DimId>& shape, size_t axis) {
+  return b.options.sizes_by_axis ? b.p.SizeOfAxis(shape[axis], axis) : b.p.Size(shape[axis]);
 }
 
-Result<Id> Builder::LastOfAxis(const std::vector<DimId>& shape, size_t axis) {
-  if (!options.sizes_by_axis || p.graph.dims.IsConstant(shape[axis]))
-    return p.Size(p.graph.dims.Binary('-', shape[axis], Constant(1)));
-  return IntegerBy("isub", SizeOfAxis(shape, axis), 1);
+Result<Id> LastOfAxis(Builder& b, const std::vector<DimId>& shape, size_t axis) {
+  if (!b.options.sizes_by_axis || b.p.graph.dims.IsConstant(shape[axis]))
+    return b.p.Size(b.p.graph.dims.Binary('-', shape[axis], b.Constant(1)));
+  return b.IntegerBy("isub", SizeOfAxis(b, shape, axis), 1);
 }
 
 Result<Meaning> Builder::Reshape(Id x, std::vector<DimId> shape) {

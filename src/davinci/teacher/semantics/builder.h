@@ -42,9 +42,6 @@ class Builder {
   // A view that a kernel reads without a copy, as `load`.
   Meaning ReadAs(const Meaning& view, const Result<Meaning>& load);
   Id Readable(Id id) const;
-  // The size of an axis as an index, and the last index along it.
-  Id SizeOfAxis(const std::vector<DimId>& shape, size_t axis);
-  Result<Id> LastOfAxis(const std::vector<DimId>& shape, size_t axis);
   // A size as a number.
   Meaning Size(DimId dim);
   DimId Constant(int64_t value) { return p.graph.dims.Constant(value); }
@@ -64,5 +61,9 @@ class Builder {
 
   const Tables& tables_;
 };
+
+// The size of an axis as an index, and the last index along it.
+Id SizeOfAxis(Builder& b, const std::vector<DimId>& shape, size_t axis);
+Result<Id> LastOfAxis(Builder& b, const std::vector<DimId>& shape, size_t axis);
 
 }  // namespace davinci::teacher

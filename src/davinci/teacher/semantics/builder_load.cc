@@ -166,7 +166,7 @@ Result<Meaning> Builder::Load(Id source, const std::vector<Id>& indices, Source 
     value.operands.push_back(index);
   }
   DAVINCI_ASSIGN_OR_RETURN(value.shape, Broadcast(indices, "indices that do not broadcast"));
-  for (size_t i = 1; i < shape.size(); ++i) value.operands.push_back(SizeOfAxis(shape, i));
+  for (size_t i = 1; i < shape.size(); ++i) value.operands.push_back(SizeOfAxis(*this, shape, i));
   return Meaning::Tensor(p.Add(std::move(value)));
 }
 

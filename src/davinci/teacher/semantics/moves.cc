@@ -12,8 +12,9 @@ Result<Meaning> Repeated(Builder& b, Id x, size_t axis, int64_t count, bool inte
   const DimId own = space[axis];
   space[axis] = b.p.graph.dims.Binary('*', own, b.p.graph.dims.Constant(count));
   std::vector<Id> at = b.Positions(space);
-  DAVINCI_ASSIGN_OR_RETURN(at[axis], interleave ? b.IntegerBy("idiv", at[axis], count)
-                                                : b.Integer("imod", at[axis], b.SizeOfAxis(b.p[x].shape, axis)));
+  DAVINCI_ASSIGN_OR_RETURN(
+      at[axis], interleave ? b.IntegerBy("idiv", at[axis], count)
+                           : b.Integer("imod", at[axis], SizeOfAxis(b, b.p[x].shape, axis)));
   return b.Load(x, at);
 }
 
@@ -57,7 +58,7 @@ Result<Meaning> Roll(const Call& call) {
     const DimId back = *shift < 0 ? b.Constant(-*shift)
                                   : b.p.graph.dims.Binary('-', shape[*axis], b.Constant(*shift));
     DAVINCI_ASSIGN_OR_RETURN(const Id moved, b.Integer("iadd", at[*axis], b.p.Size(back)));
-    DAVINCI_ASSIGN_OR_RETURN(at[*axis], b.Integer("imod", moved, b.SizeOfAxis(shape, *axis)));
+    DAVINCI_ASSIGN_OR_RETURN(at[*axis], b.Integer("imod", moved, SizeOfAxis(b, shape, *axis)));
   }
   return b.Load(call.x(), at);
 }
@@ -69,7 +70,7 @@ Result<Meaning> Flip(const Call& call) {
   std::vector<Id> indices = b.Positions(shape);
   for (const int axis : axes) {
     const auto at = static_cast<size_t>(axis);
-    DAVINCI_ASSIGN_OR_RETURN(const Id last, b.LastOfAxis(shape, at));
+    DAVINCI_ASSIGN_OR_RETURN(const Id last, LastOfAxis(b, shape, at));
     DAVINCI_ASSIGN_OR_RETURN(indices[at], b.Integer("isub", last, indices[at]));
   }
   return b.Load(call.x(), indices);

@@ -48,7 +48,7 @@ Result<Meaning> Reflected(Builder& b, Id x, const Meanings& sizes, bool replicat
   for (size_t i = 0; i < shape.size(); ++i) {
     at.push_back(b.Position(border.space, i));
     if (b.p.Same(border.space[i], shape[i])) continue;
-    DAVINCI_ASSIGN_OR_RETURN(const Id last, b.LastOfAxis(shape, i));
+    DAVINCI_ASSIGN_OR_RETURN(const Id last, LastOfAxis(b, shape, i));
     const Id left = b.p.Size(b.Constant(border.before[i]));
     if (replicate) {
       DAVINCI_ASSIGN_OR_RETURN(const Id place, b.Integer("isub", at[i], left));

@@ -109,7 +109,7 @@ Result<Meaning> UnevenPool(Builder& b, Id x, size_t axes, int64_t count, bool ma
   std::optional<Meaning> inside;
   using Bounds = std::pair<Id, Id>;
   const auto bounds = [&](const std::vector<DimId>& of, size_t i) -> Result<Bounds> {
-    const Id part = b.Position(of, 2 + i), size = b.SizeOfAxis(shape, 2 + i);
+    const Id part = b.Position(of, 2 + i), size = SizeOfAxis(b, shape, 2 + i);
     DAVINCI_ASSIGN_OR_RETURN(Id begin, b.Integer("imul", part, size));
     DAVINCI_ASSIGN_OR_RETURN(const Id last, b.Integer("iadd", begin, size));
     DAVINCI_ASSIGN_OR_RETURN(begin, b.IntegerBy("idiv", begin, count));
@@ -126,7 +126,7 @@ Result<Meaning> UnevenPool(Builder& b, Id x, size_t axes, int64_t count, bool ma
                              b.Point("lt", {Meaning::Tensor(place), Meaning::Tensor(end)}));
     DAVINCI_RETURN_IF_ERROR(Narrow(b, within, &inside));
     // Behind the end the last element is read, and not used.
-    DAVINCI_ASSIGN_OR_RETURN(const Id furthest, b.LastOfAxis(shape, 2 + i));
+    DAVINCI_ASSIGN_OR_RETURN(const Id furthest, LastOfAxis(b, shape, 2 + i));
     DAVINCI_ASSIGN_OR_RETURN(at.emplace_back(), b.Integer("imin", place, furthest));
   }
   DAVINCI_ASSIGN_OR_RETURN(Meaning element, b.Load(x, at));

@@ -22,8 +22,7 @@ struct ResampledAxis {
 
 class TapFinder {
  public:
-  TapFinder(const Call& call, const ResampledAxis& axis)
-      : call_(call), b_(call.b), axis_(axis) {}
+  TapFinder(const Call& call, const ResampledAxis& axis) : call_(call), b_(call.b), axis_(axis) {}
 
   Result<Taps> Find(const std::string& mode, bool align_corners) {
     DAVINCI_ASSIGN_OR_RETURN(const Meaning step, Real(axis_.position));
@@ -182,7 +181,7 @@ Result<Meaning> Interpolate(const Call& call) {
   }
   std::vector<Taps> taps;
   for (size_t i = 2; i < rank; ++i) {
-    DAVINCI_ASSIGN_OR_RETURN(const Id last, b.LastOfAxis(shape, i));
+    DAVINCI_ASSIGN_OR_RETURN(const Id last, LastOfAxis(b, shape, i));
     const ResampledAxis axis{shape[i], space[i], last, scales[i - 2], b.Position(space, i)};
     DAVINCI_ASSIGN_OR_RETURN(taps.emplace_back(),
                              TapFinder(call, axis).Find(kind, IsTrue(corners)));

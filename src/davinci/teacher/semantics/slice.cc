@@ -62,12 +62,12 @@ Result<Id> Clamped(Builder& b, Id index, const std::vector<DimId>& shape, size_t
   DAVINCI_ASSIGN_OR_RETURN(const Meaning low,
                            b.Point("ge", {at, Meaning::Tensor(b.p.Size(b.Constant(0)))}));
   DAVINCI_ASSIGN_OR_RETURN(const Meaning high,
-                           b.Point("lt", {at, Meaning::Tensor(b.SizeOfAxis(shape, axis))}));
+                           b.Point("lt", {at, Meaning::Tensor(SizeOfAxis(b, shape, axis))}));
   DAVINCI_ASSIGN_OR_RETURN(const Meaning both, b.Point("and", {low, high}));
   DAVINCI_RETURN_IF_ERROR(Narrow(b, both, inside));
   // Outside of the tensor the nearest element is read, and not used.
   DAVINCI_ASSIGN_OR_RETURN(const Id least, b.IntegerBy("imax", index, 0));
-  DAVINCI_ASSIGN_OR_RETURN(const Id last, b.LastOfAxis(shape, axis));
+  DAVINCI_ASSIGN_OR_RETURN(const Id last, LastOfAxis(b, shape, axis));
   return b.Integer("imin", least, last);
 }
 
