@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -24,6 +25,19 @@ class RegionReader {
     for (const Id member : region_.members)
       uses += static_cast<size_t>(
           std::count(p_[member].operands.begin(), p_[member].operands.end(), id));
+    return uses;
+  }
+  // The same, by values that are computed where members read them as well.
+  size_t UsesInPlace(Id id) const {
+    size_t uses = 0;
+    std::set<Id> seen;
+    const std::function<void(Id)> count = [&](Id reader) {
+      for (const Id operand : p_[reader].operands) {
+        uses += operand == id ? 1 : 0;
+        if (p_[operand].virtual_ && seen.insert(operand).second) count(operand);
+      }
+    };
+    for (const Id member : region_.members) count(member);
     return uses;
   }
   bool IsMember(Id id) const {

@@ -41,9 +41,10 @@ bool IsVirtual(const Program& p, const std::vector<Id>& operands) {
   bool indices = false, others = false;
   for (const Id id : operands) {
     const TensorValue& operand = p[id];
+    const bool scalar = operand.kind == TensorValue::Kind::kScalar;
     const bool index = operand.kind == TensorValue::Kind::kIota || operand.virtual_;
-    indices = indices || index;
-    others = others || (!index && operand.kind != TensorValue::Kind::kScalar);
+    indices = indices || index || (scalar && operand.dtype == DType::kIndex);
+    others = others || (!index && !scalar);
   }
   return indices && !others;
 }

@@ -100,7 +100,11 @@ std::string TritonWriter::Text(Id id) {
     text_.helpers.insert(helper);
   if (helper == "atan2") text_.helpers.insert("atan");
   const std::string text = Substituted(primitive, operands);
-  const bool within = value.virtual_ || (Uses(id) == 1 && !names_.contains(id));
+  // An index that is read several times has a name.
+  constexpr size_t kLongIndex = 12;
+  const bool index = value.virtual_ && (!brief_ || value.dtype != DType::kIndex ||
+                                        text.size() <= kLongIndex || UsesInPlace(id) == 1);
+  const bool within = index || (!value.virtual_ && Uses(id) == 1 && !names_.contains(id));
   if (within && text.size() < 60 && !IsOutput(id)) return known_[id] = text;
   return Assign(id, text);
 }
