@@ -17,6 +17,9 @@
 
 namespace davinci::synth {
 
+// The family of patterns and operators that stand in rows of training alone.
+inline constexpr std::string_view kMixedFamily = "mixed";
+
 // One axis of a shape in a specification.
 struct ShapeToken {
   enum class Kind {

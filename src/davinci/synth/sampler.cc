@@ -13,8 +13,8 @@ namespace {
 
 constexpr size_t kChunk = 2048;
 constexpr int kBuildTries = 12;
-constexpr std::string_view kMixed = "mixed", kMixedLong = "mixed_long";  // families of patterns
-constexpr double kLongWeight = 5;  // of a long pattern; of another mixed one 1
+constexpr std::string_view kMixedLong = "mixed_long";  // a family of patterns
+constexpr double kLongWeight = 5;                      // of a long pattern; of another mixed one 1
 // Candidates without one acceptance after which the grammar counts as exhausted.
 constexpr size_t kExhausted = 200000;
 
@@ -48,7 +48,7 @@ class Sampler {
               ? pattern.weight > 0 && held == (options_.split == SplitKind::kFamily)
               : name == options_.pattern)
         patterns_.emplace_back(&pattern, std::max(pattern.weight, 1e-6));
-      if (pattern.family == kMixed) mixed_.emplace_back(&pattern, 1.0);
+      if (pattern.family == kMixedFamily) mixed_.emplace_back(&pattern, 1.0);
       if (pattern.family == kMixedLong) mixed_.emplace_back(&pattern, kLongWeight);
     }
     for (const Style& style : book_.styles)

@@ -60,7 +60,8 @@ CardDeck::CardDeck(const synth::Grammar& grammar, const synth::StyleBook& styles
            held == (settings_.families == CardFamilies::kHeldOut);
   };
   for (const auto& [name, op] : grammar_.operators)
-    if (!op.view && wanted(op.family)) places_[name] = std::make_unique<Place>();
+    if (!op.view && op.family != synth::kMixedFamily && wanted(op.family))
+      places_[name] = std::make_unique<Place>();
   for (const auto& [name, pattern] : grammar_.patterns)
     if (pattern.weight > 0 && wanted(pattern.family) && !places_.contains(name))
       places_[name] = std::make_unique<Place>();
