@@ -262,6 +262,8 @@ class Soundness {
         lines_, [](const BodyLine& line) { return line.left && line.part == LinePart::kLaunch; });
   }
 
+  size_t Unsound() const { return list_.size(); }
+
   std::vector<std::string> Launched() const {
     std::vector<std::string> names;
     for (const BodyLine& line : lines_) {
@@ -554,6 +556,7 @@ SoundKernels TakeUnsoundKernels(const PlainForward& plain, const KnownNames& kno
   for (const bool complete : {true, false}) {
     Soundness soundness(plain, known, before, complete);
     soundness.Run(wrong);
+    if (complete) sound.unsound = soundness.Unsound();
     if (!soundness.HasLaunches()) continue;
     sound.launched = soundness.Launched();
     sound.left_out = soundness.Take(reply);

@@ -10,6 +10,7 @@
 // doubt a kernel stays: none that works may go. Pure.
 #pragma once
 
+#include <cstddef>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <string>
@@ -40,6 +41,7 @@ struct KnownNames {
 struct SoundKernels {
   std::vector<LeftOut> left_out;
   std::vector<std::string> launched;  // that stay and could be left out, too; in forward's order
+  size_t unsound = 0;                 // kernels and lines that cannot work, those that stay as well
 };
 
 // Takes out of `reply`, whose launches stand in its body, the kernels that are `wrong` for another

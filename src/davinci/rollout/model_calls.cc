@@ -160,17 +160,16 @@ Result<ModelCall> ModelCalls::Call(const UnitId& id, const std::function<Result<
   return call;
 }
 
-Result<ModelCall> ModelCalls::Written(
-    const UnitId& id, const std::string& label,
-    const std::function<Result<std::pair<llm::Reply, json>>()>& write) {
+Result<ModelCall> ModelCalls::Written(const UnitId& id, const std::string& label,
+                                      const std::function<Result<WrittenReply>()>& write) {
   bool from_journal = true;
   DAVINCI_ASSIGN_OR_RETURN(const json body, log_->Do(id, [&]() -> Result<json> {
     from_journal = false;
     DAVINCI_ASSIGN_OR_RETURN(const auto written, write());
     return json{{"label", label},
-                {"note", written.second},
-                {"prompt", ""},
-                {"reply", llm::ToJson(written.first)},
+                {"note", written.note},
+                {"prompt", written.prompt_hash},
+                {"reply", llm::ToJson(written.reply)},
                 {"queue_seconds", 0.0},
                 {"llm_seconds", 0.0},
                 {"finished_unix_s", NowUnixSeconds()}};

@@ -55,6 +55,12 @@ struct ModelCall {
   bool from_journal = false;
 };
 
+struct WrittenReply {
+  llm::Reply reply;
+  nlohmann::json note;
+  std::string prompt_hash = {};  // of the call that it is from, where it is from one
+};
+
 class ModelCalls {
  public:
   // Nothing is owned. `policy_update`: which weights sample, recorded with each trace; nothing: as
@@ -68,11 +74,9 @@ class ModelCalls {
                          Urgency urgency, int64_t order, const CancelToken& cancel);
 
   // A reply that is no call's own, under its label: rules wrote it, or it joins those of other
-  // units. `write` gives it and the note,
-  // and is not called when the journal has the reply already.
-  Result<ModelCall> Written(
-      const UnitId& id, const std::string& label,
-      const std::function<Result<std::pair<llm::Reply, nlohmann::json>>()>& write);
+  // units. `write` is not called when the journal has the reply already.
+  Result<ModelCall> Written(const UnitId& id, const std::string& label,
+                            const std::function<Result<WrittenReply>()>& write);
 
   // Of the Policy agent's backbone; the estimate in a replay.
   int64_t CountTokens(std::string_view text) const;

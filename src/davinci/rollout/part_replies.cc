@@ -12,6 +12,7 @@
 #include "davinci/agent/python_statements.h"
 #include "davinci/base/clock.h"
 #include "davinci/rollout/parallel.h"
+#include "davinci/rollout/sound_reply.h"
 
 namespace davinci::rollout {
 namespace {
@@ -20,7 +21,7 @@ using nlohmann::json;
 
 Result<Prepared> PreparePart(StepRun& run, const TaskRun& task, const PlannedRollout& planned,
                              const std::vector<skill::Skill>& skills, const agent::TaskBrief& brief,
-                             const UnitId& id) {
+                             const UnitId& id, int again) {
   const StepSettings& settings = run.settings;
   const ModelCalls& calls = *run.context.calls;
   DAVINCI_ASSIGN_OR_RETURN(
@@ -39,6 +40,7 @@ Result<Prepared> PreparePart(StepRun& run, const TaskRun& task, const PlannedRol
                                    planned.id.rollout, id.turn);
   prepared.request.label =
       fmt::format("{} part {}", ToString(TurnId{planned.id, id.turn}), id.sample + 1);
+  SampleAgain(again, &prepared.request);
   return prepared;
 }
 
@@ -75,10 +77,9 @@ std::vector<int> TurnsOfParts(int turn, size_t parts, const TurnBefore& before) 
 }
 
 // Joins the replies to all parts, in the names of the whole.
-std::pair<llm::Reply, json> JoinedReply(const std::vector<ModelCall>& calls,
-                                        const std::vector<agent::StepPart>& parts,
-                                        const std::vector<int>& turns, int turn,
-                                        const agent::TaskBrief& brief) {
+WrittenReply JoinedReply(const std::vector<ModelCall>& calls,
+                         const std::vector<agent::StepPart>& parts, const std::vector<int>& turns,
+                         int turn, const agent::TaskBrief& brief) {
   llm::Reply reply;
   reply.text = calls.front().reply.text;
   reply.cost_usd = 0;
@@ -128,7 +129,7 @@ Result<ModelCall> CallForParts(StepRun& run, const TaskRun& task, const PlannedR
                                const TurnId& turn, const std::vector<agent::StepPart>& parts,
                                const TurnBefore& before) {
   const std::vector<int> turns = TurnsOfParts(turn.turn, parts.size(), before);
-  const auto join = [&]() -> Result<std::pair<llm::Reply, json>> {
+  const auto join = [&]() -> Result<WrittenReply> {
     const Stopwatch watch;
     DAVINCI_ASSIGN_OR_RETURN(const auto skills, run.Skills(planned.skills));
     std::vector<Result<ModelCall>> asked(parts.size(), Internal("not asked"));
@@ -138,10 +139,18 @@ Result<ModelCall> CallForParts(StepRun& run, const TaskRun& task, const PlannedR
       agent::TaskBrief brief = task.input.brief;
       brief.steps = parts[i].steps;
       brief.plan = parts[i].plan;
-      asked[i] = run.context.calls->Call(
-          id, [&] { return PreparePart(run, task, planned, skills, brief, id); },
-          turn.turn > 1 ? Urgency::kLaterTurn : Urgency::kNewWork,
-          task.Order(planned.id.scheme, planned.id.rollout), run.cancel());
+      asked[i] = CallUntilSound(
+          run, task.input, id,
+          [&](const UnitId& unit, int again) {
+            return run.context.calls->Call(
+                unit, [&] { return PreparePart(run, task, planned, skills, brief, unit, again); },
+                turn.turn > 1 ? Urgency::kLaterTurn : Urgency::kNewWork,
+                task.Order(planned.id.scheme, planned.id.rollout), run.cancel());
+          },
+          [&](const llm::Reply& reply) {
+            const auto code = CodeOf(reply, brief);
+            return code ? agent::NamedAsWhole(*code, parts[i]) : std::string();
+          });
     });
     std::vector<ModelCall> calls;
     for (Result<ModelCall>& call : asked) {
@@ -149,7 +158,7 @@ Result<ModelCall> CallForParts(StepRun& run, const TaskRun& task, const PlannedR
       calls.push_back(std::move(call).value());
     }
     auto joined = JoinedReply(calls, parts, turns, turn.turn, task.input.brief);
-    joined.first.latency_s = watch.Seconds();
+    joined.reply.latency_s = watch.Seconds();
     return joined;
   };
   return run.context.calls->Written(UnitOf(UnitKind::kGeneration, run.step, turn), ToString(turn),

@@ -3,7 +3,7 @@
 // for the parts whose kernels the judge found wrong or slow, and keeps the others.
 //
 // Each call is a unit of its own, the generation's with `sample` counted from 0, so that none is
-// paid for twice; the turn's unit has the joined reply and a note
+// paid for twice (further ones: sound_reply.h); the turn's unit has the joined reply and a note
 //   {"parts": 3, "turns": [1, 2, 1], "kernels": [["f1"], [], ["f1_2", "f2"]]}
 // which says of each part the turn that it was asked in and its kernels. A part whose reply has no
 // code has none: PyTorch computes its steps. A joined reply has no token trace.

@@ -38,7 +38,7 @@ class Writer final : public llm::Backbone {
             "```python\n@kernel\ndef f1(x, o, N):\n    st(o, ld(x, N) * {1}, N)\n\n"
             "{0} = torch.empty_like(x)\nf1(x, {0})\n\n\n"
             "class ModelNew(Model):\n    def forward(self, x):\n        ...\n```",
-            step, prompts.size());
+            step, function == slip && slips-- > 0 ? "v9" : std::to_string(prompts.size()));
     return reply;
   }
   Result<std::vector<llm::Reply>> GenerateMany(const llm::Request&, int,
@@ -50,6 +50,8 @@ class Writer final : public llm::Backbone {
   std::string Name() const override { return "writer"; }
 
   std::string unknown;
+  std::string slip;  // a function whose kernel has a name that nothing defines, `slips` times
+  int slips = 0;
   std::vector<std::string> prompts;
 
  private:
@@ -125,6 +127,26 @@ TEST_F(PartRepliesTest, AreOneReplyOfAllKernels) {
   // A run that goes on takes it from the journal.
   EXPECT_EQ(Ask(1)->reply.text, call->reply.text);
   EXPECT_THAT(model_.prompts, SizeIs(3));
+}
+
+TEST_F(PartRepliesTest, AreAskedForAgainWhereTheirTextCannotWork) {
+  model_.slip = "sin";
+  model_.slips = 1;
+  settings_.retries = 2;
+  const auto call = Ask(1);
+  ASSERT_TRUE(call);
+  EXPECT_THAT(model_.prompts, SizeIs(4));
+  EXPECT_THAT(call->reply.text, Not(HasSubstr("v9")));
+  EXPECT_EQ(call->reply.usage.completion_tokens, 20) << "all calls are paid for";
+  EXPECT_EQ(call->cost.usd, 1.0);
+  EXPECT_EQ(Ask(1)->reply.text, call->reply.text) << "from the journal";
+  EXPECT_THAT(model_.prompts, SizeIs(4));
+  // No reply is better than the first: it is taken, and the turn goes on.
+  model_.slips = 9;
+  const auto worst = Ask(2);
+  ASSERT_TRUE(worst);
+  EXPECT_THAT(model_.prompts, SizeIs(4 + 5));
+  EXPECT_THAT(worst->reply.text, HasSubstr("v9"));
 }
 
 TEST_F(PartRepliesTest, OfALaterTurnReplaceWhatDidNotStay) {

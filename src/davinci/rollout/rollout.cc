@@ -23,6 +23,7 @@
 #include "davinci/rollout/part_replies.h"
 #include "davinci/rollout/policy_check.h"
 #include "davinci/rollout/reply_verdict.h"
+#include "davinci/rollout/sound_reply.h"
 #include "davinci/rollout/step_run.h"
 #include "davinci/rollout/stop_rules.h"
 #include "davinci/search/turn_window.h"
@@ -365,28 +366,47 @@ llm::Reply ReplyOf(const RuleKernel& kernel) {
 Result<ModelCall> RolloutRun::Generate(const TurnId& turn, const search::TurnPlan& plan) {
   const UnitId unit = UnitOf(UnitKind::kGeneration, run_.step, turn);
   if (by_rules_)
-    return run_.context.calls->Written(
-        unit, ToString(turn), [&]() -> Result<std::pair<llm::Reply, json>> {
-          const std::optional<RuleKernel> kernel = std::exchange(written_, std::nullopt);
-          if (!kernel) return Internal("a turn of the expert without a kernel");
-          return std::pair(ReplyOf(*kernel), json{{"name", kernel->name},
-                                                  {"rules", kernel->rules},
-                                                  {"skills", kernel->skills},
-                                                  {"kept", kernel->kept}});
-        });
+    return run_.context.calls->Written(unit, ToString(turn), [&]() -> Result<WrittenReply> {
+      const std::optional<RuleKernel> kernel = std::exchange(written_, std::nullopt);
+      if (!kernel) return Internal("a turn of the expert without a kernel");
+      return WrittenReply{ReplyOf(*kernel),
+                          {{"name", kernel->name},
+                           {"rules", kernel->rules},
+                           {"skills", kernel->skills},
+                           {"kept", kernel->kept}}};
+    });
   const TurnBefore before = turn.turn > 1
                                 ? TurnBefore{turn.turn - 1, notes_.back(), left_out_[turn.turn - 1]}
                                 : TurnBefore();
   if (const auto parts = PartsOfTurn(run_, task_, plan, before); !parts.empty())
     return CallForParts(run_, task_, planned_, turn, parts, before);
-  return run_.context.calls->Call(
-      unit,
-      [&]() -> Result<Prepared> {
-        if (prepared_) return *std::exchange(prepared_, std::nullopt);
-        return Prepare(turn.turn, plan);
-      },
-      turn.turn > 1 ? Urgency::kLaterTurn : Urgency::kNewWork,
-      task_.Order(planned_.id.scheme, planned_.id.rollout), run_.cancel());
+  const auto ask = [&](const UnitId& id, int again) {
+    return run_.context.calls->Call(
+        id,
+        [&]() -> Result<Prepared> {
+          if (prepared_) return *std::exchange(prepared_, std::nullopt);
+          DAVINCI_ASSIGN_OR_RETURN(Prepared prepared, Prepare(turn.turn, plan));
+          SampleAgain(again, &prepared.request);
+          return prepared;
+        },
+        turn.turn > 1 ? Urgency::kLaterTurn : Urgency::kNewWork,
+        task_.Order(planned_.id.scheme, planned_.id.rollout), run_.cancel());
+  };
+  const StepSettings& settings = run_.settings;
+  if (settings.retries == 0 || settings.conversation == ConversationMode::kAppendOnly ||
+      task_.input.brief.plain.code.empty())
+    return ask(unit, 0);
+  // As a turn of one part.
+  return run_.context.calls->Written(unit, ToString(turn), [&]() -> Result<WrittenReply> {
+    UnitId part = unit;
+    part.sample = 0;
+    const agent::TaskBrief& brief = task_.input.brief;
+    DAVINCI_ASSIGN_OR_RETURN(
+        ModelCall call, CallUntilSound(run_, task_.input, part, ask, [&](const llm::Reply& reply) {
+          return agent::ExtractReply(reply.text, reply.finish_reason, brief).source;
+        }));
+    return WrittenReply{std::move(call.reply), {{"parts", 1}}, std::move(call.prompt_hash)};
+  });
 }
 
 Status RolloutRun::TakeTurn(int turn_number, const search::TurnPlan& plan) {

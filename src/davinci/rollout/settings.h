@@ -108,6 +108,9 @@ struct StepSettings {
   int isolate = 8;
   // A turn about more steps than this asks for parts of the plan (part_replies.h); 0: none does.
   int part_steps = 0;
+  // Calls more for a delta reply beside steps whose text shows kernels that cannot work
+  // (sound_reply.h). An append-only conversation has none.
+  int retries = 0;
 
   // Selection.
   int schemes = 3;  // k: calls of the Selection agent per task

@@ -26,6 +26,7 @@ void PutTask(const rollout::StepSettings& step, Keys* keys) {
   Put(keys, "policy.require_language", step.require_language);
   if (step.reply == ReplyForm::kDelta) Put(keys, "policy.isolate", step.isolate);
   if (step.task_text == rollout::TaskText::kPlan) Put(keys, "policy.part_steps", step.part_steps);
+  if (step.reply == ReplyForm::kDelta) Put(keys, "policy.retries", step.retries);
   if (step.static_rules != rollout::StaticRules::kNone) Put(keys, "policy.static_rules", "kevin");
 }
 

@@ -75,6 +75,7 @@ void Reader::ReadTask() {
   reader_.Read("policy.require_language", &step.require_language);
   Number("policy.isolate", &step.isolate, 0, 64);
   Number("policy.part_steps", &step.part_steps, 0, 64);
+  Number("policy.retries", &step.retries, 0, 16);
   Named("policy.static_rules", &step.static_rules, "none", {"none", "kevin"},
         [](std::string_view name) {
           return std::optional(name == "kevin" ? rollout::StaticRules::kKevin
