@@ -178,10 +178,10 @@ PythonExpression StepLines::Add(const Expression& written, const Expression& mea
   if (const auto same = made_.find(expression); same != made_.end()) return NameOf(same->second);
   const std::string key = fmt::format("s{}", lines_.size());
   std::string type;
-  if (const auto meaning = evaluator->Evaluate(meant, names_);
-      meaning.ok() && meaning->IsTensor()) {
-    type = sizes_.Type(program_[meaning->id].shape, program_[meaning->id].dtype);
-    names_[key] = *meaning;
+  if (const auto meaning = evaluator->Evaluate(meant, names_); meaning.ok()) {
+    if (meaning->IsTensor())
+      type = sizes_.Type(program_[meaning->id].shape, program_[meaning->id].dtype);
+    if (meaning->IsTensor() || meaning->IsSequence()) names_[key] = *meaning;
   }
   do {
     texts_[key] = fmt::format("t{}", ++count_);

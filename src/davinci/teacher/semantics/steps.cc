@@ -395,7 +395,11 @@ class StepWriter {
     for (size_t i = 0; i < node.outputs.size(); ++i) {
       if (node.outputs.size() > 1 && uses_[static_cast<size_t>(node.outputs[i])] == 0) continue;
       Expression e = each ? result.parts[i] : result;
-      if (!each && !item(i).empty()) e = NameOf(lines_.Written(result).Text() + item(i));
+      // What a function of several results gives is known by the place of each.
+      if (!each && item(i) == fmt::format("[{}]", i))
+        e = {EKind::kSubscript, "", {result, {EKind::kNumber, std::to_string(i), {}, {}}}, {}};
+      else if (!each && !item(i).empty())
+        e = NameOf(lines_.Written(result).Text() + item(i));
       lines_.Name(node.outputs[i], lines_.IsTensor(e) ? e : steps->Emit(e, e));
     }
   }

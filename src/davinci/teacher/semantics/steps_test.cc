@@ -123,11 +123,11 @@ TEST(Steps, ResultsHaveNamesThatNoArgumentHas) {
   EXPECT_EQ(m.Steps({sum[0], halves[1]}),
             "forward(t1)\n"
             "t1: [A, B]\n"
-            "A = 32, B = 8\n"
+            "A = 32, B = 8, C = 4\n"
             "t2 = chunk(t1, 2, dim=-1)\n"
-            "t3: [A, 4] = t2[0]\n"
-            "t4: [A, 4] = t2[1]\n"
-            "t5: [A, 4] = t3 + t4\n"
+            "t3: [A, C] = t2[0]\n"
+            "t4: [A, C] = t2[1]\n"
+            "t5: [A, C] = t3 + t4\n"
             "return (t5, t4)\n");
 }
 
