@@ -395,7 +395,7 @@ class StepWriter {
     for (size_t i = 0; i < node.outputs.size(); ++i) {
       if (node.outputs.size() > 1 && uses_[static_cast<size_t>(node.outputs[i])] == 0) continue;
       Expression e = each ? result.parts[i] : result;
-      // What a function of several results gives is known by the place of each.
+      // The subscript tells the evaluator which of several results this is.
       if (!each && item(i) == fmt::format("[{}]", i))
         e = {EKind::kSubscript, "", {result, {EKind::kNumber, std::to_string(i), {}, {}}}, {}};
       else if (!each && !item(i).empty())
