@@ -35,6 +35,7 @@ void SampleAgain(int again, llm::Request* request) {
 Result<ModelCall> CallUntilSound(const StepRun& run, const TaskInput& task, const UnitId& id,
                                  const std::function<Result<ModelCall>(const UnitId&, int)>& call,
                                  const std::function<std::string(const llm::Reply&)>& code) {
+  if (run.settings.retries == 0) return call(id, 0);
   std::optional<ModelCall> best;
   size_t least = 0;
   llm::Usage usage;
