@@ -115,9 +115,7 @@ WrittenReply JoinedReply(const std::vector<ModelCall>& calls,
 std::vector<agent::StepPart> PartsOfTurn(const StepRun& run, const TaskRun& task,
                                          const search::TurnPlan& plan, const TurnBefore& before) {
   const StepSettings& settings = run.settings;
-  if (settings.part_steps == 0 || settings.conversation == ConversationMode::kAppendOnly ||
-      plan.form != search::PromptForm::kDialogue)
-    return {};
+  if (settings.part_steps == 0 || plan.form != search::PromptForm::kDialogue) return {};
   const agent::TaskBrief& brief = task.input.brief;
   auto parts = agent::PartsOf(brief.steps, brief.plan, static_cast<size_t>(settings.part_steps));
   // A run that goes on with other settings.

@@ -6,7 +6,8 @@
 // paid for twice (further ones: sound_reply.h); the turn's unit has the joined reply and a note
 //   {"parts": 3, "turns": [1, 2, 1], "kernels": [["f1"], [], ["f1_2", "f2"]]}
 // which says of each part the turn that it was asked in and its kernels. A part whose reply has no
-// code has none: PyTorch computes its steps. A joined reply has no token trace.
+// code has none: PyTorch computes its steps. A joined reply has no token trace; its calls have
+// (turn_calls.h). Each is a conversation of its own, in an append-only one as well.
 #pragma once
 
 #include <nlohmann/json.hpp>

@@ -172,9 +172,6 @@ TEST_F(PartRepliesTest, AreNotAskedForWhereOneWillDo) {
   settings_.part_steps = 0;
   EXPECT_FALSE(Ask(1));
   settings_.part_steps = 1;
-  settings_.conversation = ConversationMode::kAppendOnly;
-  EXPECT_FALSE(Ask(1)) << "trajectories of training have the tokens of each turn";
-  settings_.conversation = ConversationMode::kWindowed;
   EXPECT_FALSE(Ask(2, {1, nlohmann::json::object(), {}})) << "the first turn was asked otherwise";
   EXPECT_THAT(model_.prompts, IsEmpty());
 }

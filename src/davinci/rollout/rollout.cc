@@ -61,6 +61,7 @@ class RolloutRun {
   bool OutOfTime();
   Status TakeTurn(int turn, const search::TurnPlan& plan);
   Result<ModelCall> Generate(const TurnId& turn, const search::TurnPlan& plan);
+  TurnBefore Before(int turn);
   // Why there is no further turn, or nothing; sets the trajectory's end.
   Result<bool> EndsBefore(int turn, const search::TurnPlan& plan);
   Result<Prepared> Prepare(int turn, const search::TurnPlan& plan);
@@ -293,6 +294,10 @@ Result<Evaluation> RolloutRun::Judge(const ModelCall& call, Turn* turn) {
   return std::move(verdict.evaluation);
 }
 
+TurnBefore RolloutRun::Before(int turn) {
+  return turn > 1 ? TurnBefore{turn - 1, notes_.back(), left_out_[turn - 1]} : TurnBefore();
+}
+
 Result<bool> RolloutRun::EndsBefore(int turn, const search::TurnPlan& plan) {
   // A turn that was generated already is judged, whatever the rules say by now.
   DAVINCI_ASSIGN_OR_RETURN(
@@ -311,7 +316,8 @@ Result<bool> RolloutRun::EndsBefore(int turn, const search::TurnPlan& plan) {
     trajectory_.end = TrajectoryEnd::kTurns;
     return !written_;
   }
-  if (!reason && run_.settings.conversation == ConversationMode::kAppendOnly) {
+  if (!reason && run_.settings.conversation == ConversationMode::kAppendOnly &&
+      PartsOfTurn(run_, task_, plan, Before(turn)).empty()) {
     // Nothing may be left out, so the reply gets what the context has left.
     DAVINCI_ASSIGN_OR_RETURN(prepared_, Prepare(turn, plan));
     llm::Request& request = prepared_->request;
@@ -375,9 +381,7 @@ Result<ModelCall> RolloutRun::Generate(const TurnId& turn, const search::TurnPla
                            {"skills", kernel->skills},
                            {"kept", kernel->kept}}};
     });
-  const TurnBefore before = turn.turn > 1
-                                ? TurnBefore{turn.turn - 1, notes_.back(), left_out_[turn.turn - 1]}
-                                : TurnBefore();
+  const TurnBefore before = Before(turn.turn);
   if (const auto parts = PartsOfTurn(run_, task_, plan, before); !parts.empty())
     return CallForParts(run_, task_, planned_, turn, parts, before);
   const auto ask = [&](const UnitId& id, int again) {

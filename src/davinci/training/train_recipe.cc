@@ -259,6 +259,9 @@ class Reader {
     if (step.bound_calls)
       reader_.Problem("llm.bound_calls",
                       "must be false: training finds other probabilities than those of a grammar");
+    if (step.retries > 0)
+      reader_.Problem("policy.retries",
+                      "must be 0: the best of several replies is no sample of the model's");
     if (step.strategy == "davinci" && step.conversation != rollout::ConversationMode::kAppendOnly)
       reader_.Problem("rollout.conversation",
                       "must be \"append_only\" with search.strategy davinci");

@@ -59,13 +59,14 @@ TEST(TrainRecipe, EveryShippedRecipePaysNothingForACopyOfPyTorch) {
 
 TEST(TrainRecipe, RefusesWhatWouldTrainOnAnotherDistribution) {
   config::Recipe recipe;
-  for (const char* set : {"policy.top_p=0.9", "llm.logprobs=false", "llm.bound_calls=true",
-                          "advantage.kind=\"best\"", "summary.temperature=0.5", "train.step=3"})
+  for (const char* set :
+       {"policy.top_p=0.9", "llm.logprobs=false", "llm.bound_calls=true", "advantage.kind=\"best\"",
+        "summary.temperature=0.5", "train.step=3", "policy.retries=1"})
     ASSERT_TRUE(recipe.Override(set).ok());
   const auto read = ReadTrainRecipe(recipe, nullptr);
   ASSERT_FALSE(read.ok());
   for (const char* key : {"policy.top_p", "llm.logprobs", "llm.bound_calls", "trloo",
-                          "summary.temperature", "train.steps"})
+                          "summary.temperature", "train.steps", "policy.retries"})
     EXPECT_THAT(read.status().message(), HasSubstr(key));
 }
 

@@ -9,6 +9,7 @@
 #include "davinci/data/turn_facts.h"
 #include "davinci/rollout/model_calls.h"
 #include "davinci/rollout/paid_turns.h"
+#include "davinci/rollout/turn_calls.h"
 
 namespace davinci::training {
 namespace {
@@ -29,14 +30,27 @@ struct Mean {
 // The p of FastPOf.
 constexpr std::array<double, 5> kFastP = {0, 1, 1.2, 1.5, 2};
 
+// What a turn's call drew. Calls about a part are compared with others' about the same part.
+struct Drawn {
+  size_t sample = 0;  // in the batch
+  int part = 0;       // rollout::TurnCall::part
+  double stayed = 1;  // rollout::TurnCall::stayed
+};
+
+// What a call earns of what its turn did: a part, for the share of its kernels that stayed. Blame
+// is shared by all.
+double Earned(double of_turn, const Drawn& call) {
+  return of_turn > 0 ? of_turn * call.stayed : of_turn;
+}
+
 // One rollout with what its turns earned.
 struct Scored {
   const Trajectory* trajectory = nullptr;
   rl::Rewards rewards;  // after the turn mask
   rl::Rewards returns;
   std::vector<bool> trained;
-  std::vector<bool> decoy;                     // turns without a kernel of their own
-  std::vector<std::optional<size_t>> samples;  // of each turn, in the batch
+  std::vector<bool> decoy;                // turns without a kernel of their own
+  std::vector<std::vector<Drawn>> calls;  // of each turn whose backbone knew tokens
 };
 
 class Builder {
@@ -121,15 +135,15 @@ class Builder {
     std::optional<double> best;
     std::vector<bool> in_length;
     for (const Turn& turn : trajectory.turns) {
-      DAVINCI_ASSIGN_OR_RETURN(const auto sample, Sample(turn.trace_hash, ToString(turn.id),
-                                                         AgentKind::kPolicy, turn.id.turn));
-      scored.samples.push_back(sample);
-      if (sample) unit.samples.push_back(*sample);
+      DAVINCI_ASSIGN_OR_RETURN(scored.calls.emplace_back(), Calls(turn));
+      int64_t longest = 0;
+      for (const Drawn& call : scored.calls.back()) {
+        unit.samples.push_back(call.sample);
+        longest = std::max(longest, NumTokens(call));
+      }
       const rl::Overlong overlong = rl::AssessOverlong(
-          algorithm_.overlong,
-          sample ? static_cast<int64_t>(batch_.samples[*sample].output.size()) : 0,
-          recipe_.run.step.policy_sampling.max_tokens, algorithm_.overlong_tokens,
-          turn.finish_reason == "length");
+          algorithm_.overlong, longest, recipe_.run.step.policy_sampling.max_tokens,
+          algorithm_.overlong_tokens, turn.finish_reason == "length");
       in_length.push_back(overlong.trained);
       rewards.push_back(RewardOfTurn(turn, overlong.penalty));
       scored.decoy.push_back(rewards.back() && OnlyPyTorch(turn.language, turn.evaluation));
@@ -150,14 +164,31 @@ class Builder {
     }
     if (algorithm_.critic.enabled) {
       for (size_t t = 0; t < paid.size(); ++t) {
-        if (!paid[t] || !scored.samples[t]) continue;
-        rl::TrainingSample& sample = batch_.samples[scored.samples[t].value()];
-        sample.valued = true;
-        sample.paid = paid[t].value();
+        if (!paid[t]) continue;
+        for (const Drawn& call : scored.calls[t]) {
+          rl::TrainingSample& sample = batch_.samples[call.sample];
+          sample.valued = true;
+          sample.paid = Earned(paid[t].value(), call);
+        }
       }
     }
     if (!unit.samples.empty()) batch_.units.push_back(std::move(unit));
     return scored;
+  }
+
+  Result<std::vector<Drawn>> Calls(const Turn& turn) {
+    DAVINCI_ASSIGN_OR_RETURN(const auto calls, rollout::CallsOf(turn, log_));
+    std::vector<Drawn> drawn;
+    for (const rollout::TurnCall& call : calls) {
+      DAVINCI_ASSIGN_OR_RETURN(const auto sample,
+                               Sample(call.trace_hash, call.id, AgentKind::kPolicy, turn.id.turn));
+      if (sample) drawn.push_back({*sample, call.part, call.stayed});
+    }
+    return drawn;
+  }
+
+  int64_t NumTokens(const Drawn& call) const {
+    return static_cast<int64_t>(batch_.samples[call.sample].output.size());
   }
 
   // The result is empty where the judge failed. `penalty` <= 0.
@@ -178,32 +209,36 @@ class Builder {
     return reward.value + penalty;
   }
 
-  // Whether turn t of a rollout takes part in its group.
-  static bool IsMember(const Scored& rollout, size_t t) {
-    return rollout.trained[t] && rollout.returns[t] && rollout.samples[t];
-  }
-
   void PolicyAdvantages(const std::vector<Scored>& rollouts) {
-    std::map<size_t, std::vector<std::pair<const Scored*, size_t>>> groups;  // by turn, or all in 0
+    struct Member {
+      Drawn call;
+      double earned = 0;
+      bool decoy = false;
+    };
+    // By turn, or all in 0; by part.
+    std::map<std::pair<size_t, int>, std::vector<Member>> groups;
     for (const Scored& rollout : rollouts)
-      for (size_t t = 0; t < rollout.returns.size(); ++t)
-        if (IsMember(rollout, t))
-          groups[algorithm_.group_by == GroupBy::kTaskTurn ? t : 0].emplace_back(&rollout, t);
+      for (size_t t = 0; t < rollout.returns.size(); ++t) {
+        if (!rollout.trained[t] || !rollout.returns[t]) continue;
+        for (const Drawn& call : rollout.calls[t])
+          groups[{algorithm_.group_by == GroupBy::kTaskTurn ? t : 0, call.part}].push_back(
+              {call, Earned(rollout.returns[t].value(), call), rollout.decoy[t]});
+      }
     std::vector<size_t> indices;
     std::vector<double> advantages;
     std::vector<int64_t> tokens;
-    for (const auto& [turn, members] : groups) {
+    for (const auto& [turn_and_part, members] : groups) {
       std::vector<double> returns;
       std::vector<bool> decoy;
-      for (const auto& [rollout, t] : members) {
-        returns.push_back(rollout->returns[t].value());
-        decoy.push_back(rollout->decoy[t]);
+      for (const Member& member : members) {
+        returns.push_back(member.earned);
+        decoy.push_back(member.decoy);
       }
       const auto found = rl::GroupAdvantages(returns, decoy, algorithm_.advantage);
       for (size_t i = 0; i < members.size(); ++i) {
-        indices.push_back(members[i].first->samples[members[i].second].value());
+        indices.push_back(members[i].call.sample);
         advantages.push_back(found[i]);
-        tokens.push_back(static_cast<int64_t>(batch_.samples[indices.back()].output.size()));
+        tokens.push_back(NumTokens(members[i].call));
       }
     }
     // A critic gives each token its own (train_critic.h).
@@ -217,15 +252,16 @@ class Builder {
     // Profiling rejection: kernels that hardly matter.
     if (!algorithm_.profile_rejection) return;
     for (const Scored& rollout : rollouts)
-      for (size_t t = 0; t < rollout.samples.size(); ++t) {
-        if (!rollout.samples[t]) continue;
+      for (size_t t = 0; t < rollout.calls.size(); ++t) {
         const Evaluation& evaluation = rollout.trajectory->turns[t].evaluation;
-        rl::TrainingSample& sample = batch_.samples[rollout.samples[t].value()];
         const double keep = rl::KeepProbability(
             evaluation.outcome == Outcome::kOk, Coverage(evaluation),
             evaluation.speedup ? evaluation.speedup->median : 0, algorithm_.profile);
-        if (rl::SeededDraw(static_cast<uint64_t>(recipe_.common.seed), sample.id) >= keep)
-          sample.trained = false;
+        for (const Drawn& call : rollout.calls[t]) {
+          rl::TrainingSample& sample = batch_.samples[call.sample];
+          if (rl::SeededDraw(static_cast<uint64_t>(recipe_.common.seed), sample.id) >= keep)
+            sample.trained = false;
+        }
       }
   }
 
@@ -314,9 +350,7 @@ class Builder {
         rl::GroupMember member{ToString(rollout.trajectory->id), std::nullopt, 0};
         for (size_t t = 0; t < rollout.rewards.size(); ++t) {
           if (rollout.rewards[t]) member.reward = rollout.rewards[t];
-          if (rollout.samples[t])
-            member.num_tokens +=
-                static_cast<int64_t>(batch_.samples[rollout.samples[t].value()].output.size());
+          for (const Drawn& call : rollout.calls[t]) member.num_tokens += NumTokens(call);
         }
         group.members.push_back(member);
       }
@@ -329,11 +363,11 @@ class Builder {
       kept.Add(differs ? 1 : 0);
       for (size_t r = 0; r < tasks_[g].second.size(); ++r) {
         const bool trained = std::ranges::binary_search(fates[g].members, r);
-        for (const auto& sample : tasks_[g].second[r].samples) {
-          if (!sample) continue;
-          if (!trained) batch_.samples[*sample].trained = false;
-          untrained_.Add(batch_.samples[*sample].trained ? 0 : 1);
-        }
+        for (const auto& turn : tasks_[g].second[r].calls)
+          for (const Drawn& call : turn) {
+            if (!trained) batch_.samples[call.sample].trained = false;
+            untrained_.Add(batch_.samples[call.sample].trained ? 0 : 1);
+          }
       }
     }
     batch_.figures["groups/trained"] = kept.value();

@@ -116,6 +116,40 @@ TEST_F(BatchOf, FasterIsSignificantlyFaster) {
   EXPECT_EQ(fast.at("1.2"), 0) << "1.3 may be noise";
 }
 
+// Two rollouts whose first turn was asked in two parts; of the first rollout's a kernel was left
+// out before the judge found the rest right.
+TEST_F(BatchOf, APartIsComparedWithTheSamePartOfOtherRollouts) {
+  rollout::UnitLog log(run_.get(), rollout::UnitLog::Mode::kLive);
+  for (int r = 0; r < 2; ++r) {
+    Add({Judged(Language::kTriton, Outcome::kOk, r == 0 ? 2 : 3)});
+    Turn& turn = outcome_.trajectories.back().turns.front();
+    turn.trace_hash.clear();
+    rollout::UnitId id = rollout::UnitOf(rollout::UnitKind::kGeneration, 1, turn.id);
+    const nlohmann::json note = {
+        {"parts", 2}, {"turns", {1, 1}}, {"kernels", {{"f1", "f2"}, {"f1_2"}}}};
+    ASSERT_TRUE(log.Record(id, {{"note", note}}).ok());
+    for (id.sample = 0; id.sample < 2; ++id.sample)
+      ASSERT_TRUE(log.Record(id, {{"trace", {{"blob", trace_}}}}).ok());
+    turn.code_hash = "judged in the end";
+    id = rollout::UnitOf(rollout::UnitKind::kCandidate, 1, turn.id);
+    ASSERT_TRUE(log.Record(id, {{"source", "wrong"}}).ok());
+    id.sample = 0;
+    nlohmann::json candidate = {{"source", turn.code_hash}};
+    if (r == 0) candidate["left_out"] = {{{"kernel", "f2"}, {"why", "other values"}}};
+    ASSERT_TRUE(log.Record(id, candidate).ok());
+  }
+  const TrainingBatch batch = Make();
+  ASSERT_EQ(batch.samples.size(), 4u);
+  EXPECT_EQ(batch.samples[1].id, "t@1#s0r0t1 part 2");
+  // Turns earn 1.5 and 2; of the first rollout's first part half stayed.
+  EXPECT_DOUBLE_EQ(batch.samples[0].advantage, 0.75 - 2);
+  EXPECT_DOUBLE_EQ(batch.samples[1].advantage, 1.5 - 2);
+  EXPECT_DOUBLE_EQ(batch.samples[2].advantage, 2 - 0.75);
+  EXPECT_DOUBLE_EQ(batch.samples[3].advantage, 2 - 1.5);
+  EXPECT_EQ(batch.without_trace, 0);
+  EXPECT_EQ(batch.units.size(), 2u);
+}
+
 TEST_F(BatchOf, OverlongRepliesArePenalisedOrLeftOut) {
   recipe_.run.step.policy_sampling.max_tokens = 2;
   recipe_.algorithm.overlong = rl::OverlongRule::kSoftPenalty;
