@@ -15,6 +15,8 @@
 namespace davinci::synth {
 namespace {
 
+constexpr int64_t kMostGrown = 2048;  // a size above it is made no larger
+
 // For each character whether it is code: no part of a string or comment. Quotes count as code, so
 // that keywords with their values are found.
 std::vector<bool> CodeOf(std::string_view text) {
@@ -171,8 +173,10 @@ class Alteration {
     if (whole < 8)
       return std::to_string(
           std::max<int64_t>(whole == 0 ? 0 : 1, whole - 1 + static_cast<int64_t>(rng_.Below(3))));
+    // Large ones only fall: a product of square matrices takes the cube of what several edits make.
     static constexpr double kFactors[] = {0.25, 0.5, 0.75, 1.25, 1.5, 2.0, 3.0};
-    auto other = static_cast<int64_t>(value * kFactors[rng_.Below(std::size(kFactors))]);
+    const size_t allowed = whole > kMostGrown ? 3 : std::size(kFactors);
+    auto other = static_cast<int64_t>(value * kFactors[rng_.Below(allowed)]);
     if (whole % 4 == 0) other -= other % 4;
     if (whole % 4 != 0 || Chance(0.1)) other += static_cast<int64_t>(rng_.Below(4));
     return std::to_string(std::max<int64_t>(other, 1));
