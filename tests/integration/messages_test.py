@@ -7,6 +7,7 @@ the real judge on the cpu target.
 import argparse
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -367,6 +368,26 @@ class Messages(unittest.TestCase):
         self.assertEqual(wrong.returncode, 1, wrong.stderr)
         self.assertRegex(wrong.stdout, r"(?m)^  1  mismatch  wrong\.py  \d+ of 4096 values")
         self.assertIn("over eager, 1 judgement\nno comparison", wrong.stdout)
+
+    def test_a_reply_that_cannot_work_is_asked_for_again(self):
+        self.put("scaled.py", TASK.replace("torch.relu(x) + 1.0", "torch.exp(x) * 0.5"))
+        made = self.davinci("synth", "pairs", "--count", "0", "--tasks", "scaled.py", "--task", "plan", "--with-cards", "0", "--out", "rows")
+        self.assertEqual(made.returncode, 0, made.stderr)
+        row = json.loads((self.folder / "rows" / "tasks-00000.jsonl").read_text(encoding="utf-8").splitlines()[0])
+        right = row["messages"][-1]["content"]
+        slip = re.sub(r"(def f1\(.*\):\n)", r"\1    v9 = v8 + 1\n", right)
+        self.assertNotEqual(slip, right)
+        with Endpoint(lambda request, number: slip if number == 0 else right) as endpoint:
+            done = self.davinci(
+                "bench", "--tasks", "scaled.py", "-t", "cuda", "-l", "triton", "--llm", endpoint.url, "--model", "stand-in", "--skills", "none",
+                "--samples", "1", "--turns", "1", "--set", 'agents.reply="delta"', "--set", 'agents.task="plan"', "--set", "policy.retries=2",
+                "--set", "policy.temperature=0", "--set", "policy.isolate=0", "--set", "judge.turn_protocol=screening",
+                "--set", "judge.final_protocol=screening", "--run", "run", "--json")
+        # One call more, at a temperature; what it said is what was judged, and both are paid for.
+        self.assertEqual([request["temperature"] for request in endpoint.requests], [0, 0.6], done.stderr)
+        document = json.loads(done.stdout)
+        self.assertEqual(document["run"]["cost"]["completion_tokens"], 40)
+        self.assertEqual(document["sections"][0]["metrics"]["correct/best turn"]["value"], 1.0)
 
     def test_help_names_defaults(self):
         text = " ".join(self.davinci("optimize", "--help").stdout.split())
