@@ -119,7 +119,8 @@ std::vector<agent::StepPart> PartsOfTurn(const StepRun& run, const TaskRun& task
   const agent::TaskBrief& brief = task.input.brief;
   auto parts = agent::PartsOf(brief.steps, brief.plan, static_cast<size_t>(settings.part_steps));
   // A run that goes on with other settings.
-  if (before.turn > 0 && before.note.value("parts", size_t{0}) != parts.size()) return {};
+  const size_t asked = before.note.is_object() ? before.note.value("parts", size_t{0}) : 0;
+  if (before.turn > 0 && asked != parts.size()) return {};
   return parts;
 }
 

@@ -172,7 +172,7 @@ TEST_F(PartRepliesTest, AreNotAskedForWhereOneWillDo) {
   settings_.part_steps = 0;
   EXPECT_FALSE(Ask(1));
   settings_.part_steps = 1;
-  EXPECT_FALSE(Ask(2, {1, nlohmann::json::object(), {}})) << "the first turn was asked otherwise";
+  EXPECT_FALSE(Ask(2, {1, nlohmann::json(), {}})) << "the first turn was asked otherwise";
   EXPECT_THAT(model_.prompts, IsEmpty());
 }
 
