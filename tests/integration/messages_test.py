@@ -386,7 +386,8 @@ class Messages(unittest.TestCase):
         # One call more, at a temperature; what it said is what was judged, and both are paid for.
         self.assertEqual([request["temperature"] for request in endpoint.requests], [0, 0.6], done.stderr)
         document = json.loads(done.stdout)
-        self.assertEqual(document["run"]["cost"]["completion_tokens"], 40)
+        cost = document["run"]["cost"]
+        self.assertEqual((cost["calls"], cost["completion_tokens"]), (2, 40))
         self.assertEqual(document["sections"][0]["metrics"]["correct/best turn"]["value"], 1.0)
 
     def test_help_names_defaults(self):

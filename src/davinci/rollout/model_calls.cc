@@ -29,6 +29,10 @@ Result<ModelCall> CallFrom(const json& body) {
   if (const auto trace = body.find("trace"); trace != body.end() && trace->is_object())
     call.trace_hash = trace->value("blob", "");
   call.cost = CostOf(call.reply);
+  if (const int calls = body.value("calls", 0); calls > 0) {
+    call.cost.calls = calls;
+    if (call.cost.unpriced > 0) call.cost.unpriced = calls;
+  }
   return call;
 }
 
@@ -166,13 +170,15 @@ Result<ModelCall> ModelCalls::Written(const UnitId& id, const std::string& label
   DAVINCI_ASSIGN_OR_RETURN(const json body, log_->Do(id, [&]() -> Result<json> {
     from_journal = false;
     DAVINCI_ASSIGN_OR_RETURN(const auto written, write());
-    return json{{"label", label},
-                {"note", written.note},
-                {"prompt", written.prompt_hash},
-                {"reply", llm::ToJson(written.reply)},
-                {"queue_seconds", 0.0},
-                {"llm_seconds", 0.0},
-                {"finished_unix_s", NowUnixSeconds()}};
+    json body = {{"label", label},
+                 {"note", written.note},
+                 {"prompt", written.prompt_hash},
+                 {"reply", llm::ToJson(written.reply)},
+                 {"queue_seconds", 0.0},
+                 {"llm_seconds", 0.0},
+                 {"finished_unix_s", NowUnixSeconds()}};
+    if (written.calls > 0) body["calls"] = written.calls;
+    return body;
   }));
   DAVINCI_ASSIGN_OR_RETURN(ModelCall call, CallFrom(body));
   call.from_journal = from_journal;

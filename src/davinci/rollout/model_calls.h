@@ -59,6 +59,7 @@ struct WrittenReply {
   llm::Reply reply;
   nlohmann::json note;
   std::string prompt_hash = {};  // of the call that it is from, where it is from one
+  int calls = 0;                 // those that it joins or was chosen from; 0: it is no model's
 };
 
 class ModelCalls {

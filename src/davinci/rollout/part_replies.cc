@@ -86,6 +86,7 @@ WrittenReply JoinedReply(const std::vector<ModelCall>& calls,
   reply.finish_reason = llm::FinishReason::kStop;
   std::vector<std::string> codes;
   std::vector<size_t> readable;
+  int num_calls = 0;
   for (size_t i = 0; i < calls.size(); ++i) {
     const llm::Reply& own = calls[i].reply;
     if (auto code = CodeOf(own, brief)) {
@@ -93,6 +94,7 @@ WrittenReply JoinedReply(const std::vector<ModelCall>& calls,
       readable.push_back(i);
     }
     if (turns[i] != turn) continue;
+    num_calls += calls[i].cost.calls;
     reply.model = own.model;
     reply.endpoint = own.endpoint;
     reply.usage.prompt_tokens += own.usage.prompt_tokens;
@@ -107,7 +109,8 @@ WrittenReply JoinedReply(const std::vector<ModelCall>& calls,
   agent::JoinedCode joined = agent::JoinParts(codes);
   for (size_t i = 0; i < readable.size(); ++i) kernels[readable[i]] = std::move(joined.kernels[i]);
   if (!codes.empty()) reply.text = fmt::format("```python\n{}```", joined.code);
-  return {std::move(reply), {{"parts", calls.size()}, {"turns", turns}, {"kernels", kernels}}};
+  const json note = {{"parts", calls.size()}, {"turns", turns}, {"kernels", kernels}};
+  return {std::move(reply), note, "", num_calls};
 }
 
 }  // namespace

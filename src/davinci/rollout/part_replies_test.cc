@@ -139,6 +139,7 @@ TEST_F(PartRepliesTest, AreAskedForAgainWhereTheirTextCannotWork) {
   EXPECT_THAT(call->reply.text, Not(HasSubstr("v9")));
   EXPECT_EQ(call->reply.usage.completion_tokens, 20) << "all calls are paid for";
   EXPECT_EQ(call->cost.usd, 1.0);
+  EXPECT_EQ(call->cost.calls, 4);
   EXPECT_EQ(Ask(1)->reply.text, call->reply.text) << "from the journal";
   EXPECT_THAT(model_.prompts, SizeIs(4));
   // No reply is better than the first: it is taken, and the turn goes on.

@@ -40,10 +40,12 @@ Result<ModelCall> CallUntilSound(const StepRun& run, const TaskInput& task, cons
   size_t least = 0;
   llm::Usage usage;
   std::optional<double> cost = 0;
+  int calls = 0;
   for (int again = 0; again <= run.settings.retries; ++again) {
     UnitId unit = id;
     if (again > 0) unit.variant = fmt::format("again {}", again);
     DAVINCI_ASSIGN_OR_RETURN(ModelCall asked, call(unit, again));
+    calls += asked.cost.calls;
     usage.prompt_tokens += asked.reply.usage.prompt_tokens;
     usage.cached_prompt_tokens += asked.reply.usage.cached_prompt_tokens;
     usage.completion_tokens += asked.reply.usage.completion_tokens;
@@ -60,6 +62,7 @@ Result<ModelCall> CallUntilSound(const StepRun& run, const TaskInput& task, cons
   }
   best->reply.usage = usage;
   best->reply.cost_usd = cost;
+  best->cost.calls = calls;
   return *std::move(best);
 }
 
