@@ -33,10 +33,10 @@ Result<Program> Teacher::Lowered(const synth::Graph& graph, const synth::Rendere
       language == Language::kCpp || task.fixed_sizes ? synth::Binding::kCpu : synth::Binding::kCuda;
   LowerOptions options{allowed.In(language), binding};
   options.in_cpp = language == Language::kCpp;
-  options.sizes_of_results = options.sizes_by_axis = IsBrief(form.reply, language);
+  options.brief = IsBrief(form.reply, language);
   DAVINCI_ASSIGN_OR_RETURN(Program program, Lower(graph, task.parts, tables_, options));
   program.fixed_sizes = task.fixed_sizes;
-  if (form.steps != nullptr && options.sizes_of_results)
+  if (form.steps != nullptr && options.brief)
     program.names = StepValues(program, *form.steps, tables_, options);
   return program;
 }
@@ -93,7 +93,7 @@ Result<Candidate> Teacher::WriteVendor(const synth::Graph& graph, const synth::R
                                        Language language, AnswerForm form) const {
   LowerOptions options;
   options.calls_only = true;
-  options.sizes_of_results = IsBrief(form.reply, language);
+  options.brief = IsBrief(form.reply, language);
   DAVINCI_ASSIGN_OR_RETURN(Program program, Lower(graph, task.parts, tables_, options));
   program.fixed_sizes = task.fixed_sizes;
   FileKernels file;

@@ -54,11 +54,11 @@ std::vector<Id> Builder::Positions(const std::vector<DimId>& shape) {
 }
 
 Id SizeOfAxis(Builder& b, const std::vector<DimId>& shape, size_t axis) {
-  return b.options.sizes_by_axis ? b.p.SizeOfAxis(shape[axis], axis) : b.p.Size(shape[axis]);
+  return b.options.brief ? b.p.SizeOfAxis(shape[axis], axis) : b.p.Size(shape[axis]);
 }
 
 Result<Id> LastOfAxis(Builder& b, const std::vector<DimId>& shape, size_t axis) {
-  if (!b.options.sizes_by_axis || b.p.graph.dims.IsConstant(shape[axis]))
+  if (!b.options.brief || b.p.graph.dims.IsConstant(shape[axis]))
     return b.p.Size(b.p.graph.dims.Binary('-', shape[axis], b.Constant(1)));
   return b.IntegerBy("isub", SizeOfAxis(b, shape, axis), 1);
 }

@@ -340,7 +340,7 @@ class Lowering {
     const std::string text = program_.SizeText(size);
     if (text.find('?') != std::string::npos) return true;
     const std::string& what = program_[call].what;
-    if (!options_.sizes_of_results || (what != "conv" && what != "pool") ||
+    if (!options_.brief || (what != "conv" && what != "pool") ||
         program_.graph.dims.IsConstant(size) ||
         (text.find(' ') == std::string::npos && !text.starts_with("self.")))
       return false;
