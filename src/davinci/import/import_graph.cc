@@ -100,10 +100,16 @@ class Importer {
     for (const bool subtracted : {false, true})
       for (const SizeTerm& term : size) {
         if ((term.factor < 0) != subtracted) continue;
-        synth::DimId product = dims.Constant(std::abs(term.factor));
+        // The factor last, as operators of synth/ have it: "C * 2".
+        synth::DimId product = dims.Constant(1);
         for (const size_t symbol : term.symbols)
           product = dims.IsConstant(product, 1) ? symbols_[symbol]
                                                 : dims.Binary('*', product, symbols_[symbol]);
+        const synth::DimId factor = dims.Constant(std::abs(term.factor));
+        if (dims.IsConstant(product, 1))
+          product = factor;
+        else if (!dims.IsConstant(factor, 1))
+          product = dims.Binary('*', product, factor);
         sum = !subtracted && dims.IsConstant(sum, 0)
                   ? product
                   : dims.Binary(subtracted ? '-' : '+', sum, product);

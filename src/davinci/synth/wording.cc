@@ -125,8 +125,9 @@ Result<Corpus> LoadCorpus(const std::filesystem::path& folder) {
   DAVINCI_ASSIGN_OR_RETURN(auto tree, LoadTable(folder / "corpus.toml"));
   TableReader table(tree);
   for (const std::string& key : table.Keys()) corpus.lists[key] = table.Texts(key);
-  for (const char* key : {"sentence", "comment", "tail", "head", "noun", "thing", "verb",
-                          "adjective", "place", "attribute", "name", "quality", "action", "ending"})
+  for (const char* key :
+       {"sentence", "comment", "tail", "head", "noun", "thing", "verb", "adjective", "place",
+        "attribute", "name", "quality", "action", "ending", "moved", "mover"})
     if (corpus.lists[key].empty()) return table.Error(fmt::format("{} is missing", key));
   DAVINCI_RETURN_IF_ERROR(table.Finish());
   std::set<std::string> words;

@@ -32,6 +32,7 @@ constexpr double kNamedAxis = 0.6;       // share of reductions whose axis is an
 constexpr double kNamedKeepdim = 0.35;   // share of results along an axis with keepdim
 constexpr double kOfIndices = 0.5;       // share of operators that move elements
 constexpr double kCompound = 0.5;        // share of names that are made of known words
+constexpr double kMoved = 0.5;           // share of what moves elements that says so
 constexpr double kBefore = 0.35;         // share of tasks with an operator before the call
 constexpr double kAlone = 0.35;          // share with none behind it
 
@@ -350,11 +351,12 @@ void Spell(Operator* op, InventedOperator* invented, SplitMix64* rng) {
 }
 
 std::string NameOf(const synth::Grammar& grammar, const synth::Corpus& corpus,
-                   std::string_view text, SplitMix64* rng) {
+                   std::string_view text, SplitMix64* rng, double moved = 0) {
   std::string name;
   do {
-    name = Chance(rng, kCompound) ? InventedCompound(corpus, text, rng)
-                                  : InventedName(corpus, text, rng);
+    name = Chance(rng, moved)       ? InventedMove(corpus, text, rng)
+           : Chance(rng, kCompound) ? InventedCompound(corpus, text, rng)
+                                    : InventedName(corpus, text, rng);
   } while (grammar.operators.contains(name));
   return name;
 }
@@ -373,7 +375,7 @@ std::shared_ptr<Operator> Named(const std::string& name) {
 std::optional<Composite> OfIndices(const synth::Grammar& grammar, const synth::Corpus& corpus,
                                    std::string_view text, SplitMix64* rng) {
   const IndexForm form = DrawIndexForm(rng);
-  const auto op = Named(NameOf(grammar, corpus, text, rng));
+  const auto op = Named(NameOf(grammar, corpus, text, rng, kMoved));
   auto input = synth::ParseInput(fmt::format("x: {} : normal", form.input));
   auto shape = synth::ParseShape(form.output);
   auto lo = Expression::Parse(form.lo), hi = Expression::Parse(form.hi);

@@ -38,6 +38,12 @@ std::string Compound(const synth::Corpus& corpus, SplitMix64* rng) {
   return OneOf(qualities, rng) + "_" + quality + "_" + action;
 }
 
+std::string Move(const synth::Corpus& corpus, SplitMix64* rng) {
+  const std::string& moved = OneOf(corpus.lists.at("moved"), rng);
+  const std::string& mover = OneOf(corpus.lists.at("mover"), rng);
+  return moved + (rng->Uniform() < 0.7 ? "_" : "") + mover;
+}
+
 template <typename Draw>
 std::string NotIn(std::string_view text, const Draw& draw) {
   for (;;) {
@@ -50,6 +56,10 @@ std::string NotIn(std::string_view text, const Draw& draw) {
 
 std::string InventedCompound(const synth::Corpus& corpus, std::string_view text, SplitMix64* rng) {
   return NotIn(text, [&] { return Compound(corpus, rng); });
+}
+
+std::string InventedMove(const synth::Corpus& corpus, std::string_view text, SplitMix64* rng) {
+  return NotIn(text, [&] { return Move(corpus, rng); });
 }
 
 std::string InventedName(const synth::Corpus& corpus, std::string_view text, SplitMix64* rng) {

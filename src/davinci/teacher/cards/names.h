@@ -15,4 +15,8 @@ std::string InventedName(const synth::Corpus& corpus, std::string_view text, Spl
 // One in PyTorch's styles alone.
 std::string InventedCompound(const synth::Corpus& corpus, std::string_view text, SplitMix64* rng);
 
+// One of an operator that moves elements, of words that PyTorch's have: "grid_shuffle". What it
+// does is not what they do.
+std::string InventedMove(const synth::Corpus& corpus, std::string_view text, SplitMix64* rng);
+
 }  // namespace davinci::teacher
