@@ -15,10 +15,10 @@
 #   SELECTIONS  share of tasks that also give a row of the Selection agent (default: 0.02)
 #   WITHOUT   techniques that no kernel follows and no prompt shows: "fuse-pointwise-chain softmax-row-in-registers"
 #   OWN       modules of yours that rows are made of, too: "FILE DIR ..."
-#   COPIES    altered copies of each of these and of synth/modules (default: 40; ci: 0)
+#   COPIES    altered copies of each of these and of synth/modules (default: 10; ci: 0)
 #   MODULES   rows in the place of those: a folder of davinci synth pairs --tasks
-#   MODULES_WEIGHT  times that an epoch sees each of these rows (default: 2)
-#   JUDGED    tasks whose kernels, with mistakes, are judged on all cores: rows of repairs (default: 1500, some 10,000 rows; ci: 0)
+#   MODULES_WEIGHT  times that an epoch sees each of these rows (default: 5)
+#   JUDGED    tasks whose kernels, with mistakes, are judged on all cores: rows of repairs (default: 0; 1500 give some 10,000)
 #   JUDGED_WEIGHT  times that an epoch sees each row of JUDGED and TIMED (default: 5)
 #   TIMED     tasks whose kernels, without techniques in some, are judged on the device: rows of summaries, of selections, and of repairs
 #             of slow kernels (default: 0)
@@ -37,7 +37,7 @@ all="rows modules tokenizer judged timed new sft evaluate convert"
 rows=${ROWS:-$out/rows}
 modules=${MODULES:-$out/modules}
 case $size in
-  full) recipe=recipes/train/nano/sft.toml; tasks=${TASKS:-1000000}; judged=${JUDGED:-1500}; held_out=${HELD_OUT:-200}; vocab=8192; sizes=(); target=cuda; people=(synth/modules); copies=${COPIES:-40}
+  full) recipe=recipes/train/nano/sft.toml; tasks=${TASKS:-1000000}; judged=${JUDGED:-0}; held_out=${HELD_OUT:-200}; vocab=8192; sizes=(); target=cuda; people=(synth/modules); copies=${COPIES:-10}
     pairs=(--task plan --part-steps 6 --reply-tokens 3000); demos=(--language triton --reply delta --task plan); language=triton; asking=recipes/nano.toml; asked=(combination style family right-card wrong-card own import feedback) ;;
   ci) recipe=recipes/train/nano/ci/sft.toml; tasks=${TASKS:-60}; judged=${JUDGED:-0}; held_out=${HELD_OUT:-2}; vocab=512; people=(); copies=${COPIES:-0}
     sizes=(--layers 2 --width 128); target=cpu; pairs=(--language cpp --reply file); demos=(--language cpp); language=cpp
@@ -92,7 +92,7 @@ train() {
   local data="\"$rows\"" weights=1.0 part
   if has_modules; then
     data+=", \"$modules\""
-    weights+=", ${MODULES_WEIGHT:-2}.0"
+    weights+=", ${MODULES_WEIGHT:-5}.0"
   fi
   for part in judged timed; do
     [ -s "$out/$part/rows.jsonl" ] || continue
