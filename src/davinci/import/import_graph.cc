@@ -100,7 +100,7 @@ class Importer {
     for (const bool subtracted : {false, true})
       for (const SizeTerm& term : size) {
         if ((term.factor < 0) != subtracted) continue;
-        // The factor last, as operators of synth/ have it: "C * 2".
+        // The factor is last, as operators of synth/ have it: "C * 2".
         synth::DimId product = dims.Constant(1);
         for (const size_t symbol : term.symbols)
           product = dims.IsConstant(product, 1) ? symbols_[symbol]
