@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cctype>
 #include <cstdlib>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -16,7 +17,8 @@ namespace {
 using Size = std::vector<int64_t>;
 
 // Smaller sizes are kernels, channels of colours, halves: they are numbers, but for inputs, and for
-// values that have them at the same axis as an input.
+// values that have them at the same axis as an input. 1 is a number unless another shape changes
+// it.
 constexpr int64_t kLeastNamed = 8;
 
 class Namer {
@@ -79,7 +81,7 @@ class Namer {
   void Name(const Size& size, size_t axis) {
     if (size[0] >= kLeastNamed)
       NameLarge(size);
-    else if (size[0] > 1)
+    else if (size[0] > 1 || std::ranges::adjacent_find(size, std::not_equal_to()) != size.end())
       Add(&small_, std::pair(size, axis), size[0]);
   }
   void NameLarge(const Size& size) {

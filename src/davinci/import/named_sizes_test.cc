@@ -73,6 +73,17 @@ TEST(NamedSizes, ViewsNameTheirSizesAndOtherNumbersStay) {
   EXPECT_EQ(named.calls[1].text, "{0}.reshape(\u27e6s0\u27e7, \u27e6s1\u27e7, \u27e6s3\u27e7)");
 }
 
+// A batch of one is a number, unless another shape has a larger one.
+TEST(NamedSizes, OneIsNamedWhereAnotherShapeChangesIt) {
+  TracedModule module = Convolution(), other = Convolution();
+  for (const size_t value : {0, 4, 5}) module.values[value].shape[0] = 1;
+  EXPECT_EQ(Text(WithNamedSizes(module), 0, 0), "1");
+  const TracedModule named = WithNamedSizes(module, {other});
+  EXPECT_EQ(named.symbols[0].value, 1);
+  EXPECT_EQ(Text(named, 0, 0), "s0");
+  EXPECT_EQ(Text(named, 4, 0), "s0");
+}
+
 // 4 by 30 in one axis: no tensor has 120, two neighbours together do.
 TEST(NamedSizes, ProductsOfNeighboursAreProducts) {
   TracedModule module = Convolution();
