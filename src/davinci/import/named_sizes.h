@@ -4,8 +4,8 @@
 // Every size of an input or weight, and of a convolution's result, becomes a symbol; another size
 // of the same value is the same symbol, or the product of two neighbouring ones. With further
 // shapes a size may also be that of an operand of its call repeated, with a border, or with another
-// one behind it. So the graph computes what it did at the shapes that were traced, and nothing is
-// known of others.
+// one behind it, and a batch of one is a symbol where they have a larger one. So the graph computes
+// what it did at the shapes that were traced, and nothing is known of others.
 #pragma once
 
 #include <string>

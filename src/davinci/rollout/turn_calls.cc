@@ -12,8 +12,8 @@ namespace {
 
 using nlohmann::json;
 
-// What the judged candidate left out of the turn's reply: the one among those of its judgements
-// whose text it has.
+// Returns what the judged candidate left out of the turn's reply. It is the one among those of the
+// turn's judgements that has the judged text.
 Result<std::vector<agent::LeftOut>> LeftOutOf(const Turn& turn, UnitLog& log) {
   UnitId id = UnitOf(UnitKind::kCandidate, turn.id.rollout.step, turn.id);
   for (id.sample = -1;; ++id.sample) {

@@ -15,9 +15,9 @@ struct TurnCall {
   std::string id;          // the turn's, and " part 3" behind it
   int part = 0;            // from 1; 0: the whole turn
   std::string trace_hash;  // as Turn::trace_hash
-  // Of the reply's kernels, the share that the judged candidate launches: the others cannot work or
-  // were found wrong or slow (agent/sound_kernels.h, reply_verdict.h). 0 of a part without kernels;
-  // 1 of a whole turn, whose verdict is about nothing else.
+  // The share of the reply's kernels that the judged candidate launches; the others cannot work or
+  // were found wrong or slow (agent/sound_kernels.h, reply_verdict.h). It is 0 of a part without
+  // kernels, and 1 of a whole turn, whose verdict is about nothing else.
   double stayed = 1;
 };
 

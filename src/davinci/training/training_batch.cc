@@ -30,15 +30,16 @@ struct Mean {
 // The p of FastPOf.
 constexpr std::array<double, 5> kFastP = {0, 1, 1.2, 1.5, 2};
 
-// What a turn's call drew. Calls about a part are compared with others' about the same part.
+// A Drawn says which sample a turn's call drew. Calls about a part are compared with others' about
+// the same part.
 struct Drawn {
   size_t sample = 0;  // in the batch
   int part = 0;       // rollout::TurnCall::part
   double stayed = 1;  // rollout::TurnCall::stayed
 };
 
-// What a call earns of what its turn did: a part, for the share of its kernels that stayed. Blame
-// is shared by all.
+// Returns what a call earns of what its turn did. A part earns for the share of its kernels that
+// stayed; all calls share the blame.
 double Earned(double of_turn, const Drawn& call) {
   return of_turn > 0 ? of_turn * call.stayed : of_turn;
 }
