@@ -26,6 +26,9 @@ struct PlainForward {
     std::string shape;  // "A, B * 2"
   };
   std::map<std::string, Tensor> tensors = {};  // arguments, weights and steps, by name
+  // The first line of a forward whose numbers are those of one shape: "if not (x.shape == (4, 8)):
+  // return super().forward(x)". "": they are those of all shapes.
+  std::string one_shape = {};
 };
 
 }  // namespace davinci::agent

@@ -118,8 +118,8 @@ Result<ExpertTask> Expert::Import(const nlohmann::json& traced, const task::Task
   for (size_t i = 0; sizes == OwnSizes::kNamed && i < count; ++i)
     if (auto one = import::ParseTracedModule((*further)[i]); one.ok())
       others.push_back(std::move(one).value());
-  if (const std::string number = import::ChangingNumber(module, others); !number.empty())
-    return InvalidArgument(fmt::format("the number {} is another one at a further shape", number));
+  imported.changing_number = import::ChangingNumber(module, others);
+  imported.for_arguments = import::ForArguments(module);
   DAVINCI_ASSIGN_OR_RETURN(
       imported.imported,
       import::ImportGraph(
@@ -400,6 +400,9 @@ Result<teacher::Steps> Expert::StepsOf(const nlohmann::json& traced, const task:
     DAVINCI_ASSIGN_OR_RETURN(teacher::Steps steps,
                              teacher_.StepsOf(graph, text, teacher::Language::kCpp));
     DAVINCI_ASSIGN_OR_RETURN(steps.plain, teacher_.PlainOf(graph, text, steps));
+    if (!module.changing_number.empty())
+      steps.plain.one_shape = fmt::format("if not ({}): return {}", module.for_arguments,
+                                          text.parts.imported->fallback);
     return steps;
   };
   auto steps = made(OwnSizes::kNamed);

@@ -56,6 +56,10 @@ struct ExpertTask {
   std::vector<Shape> shapes;                     // behind the task's own, as the task names them
   std::optional<Symbolic> symbolic;
   std::string why_not_symbolic;  // "": there is no further shape
+  // A number of its calls that is another one at a further shape (import::ChangingNumber), of sizes
+  // with names; "": there is none.
+  std::string changing_number;
+  std::string for_arguments;  // import::ForArguments
 };
 // Why a candidate leaves a further shape to the module's own forward, for each that it does:
 // "ROWS=1023: …".

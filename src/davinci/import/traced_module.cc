@@ -291,6 +291,10 @@ Result<TracedModule> ParseTracedModule(const json& document) {
   return module;
 }
 
+std::string ForArguments(const TracedModule& module) {
+  return module.guard.substr(0, module.guard.find(" and self.training is "));
+}
+
 std::optional<TracedModule> AtSizes(TracedModule module, const std::vector<int64_t>& values) {
   for (size_t i = 0; i < module.symbols.size(); ++i) module.symbols[i].value = values[i];
   for (TracedValue& value : module.values)

@@ -73,6 +73,9 @@ struct TracedModule {
   std::vector<int> serves;  // shapes of the task, 0 is its own, that it holds for
 };
 
+// The guard without the module's own state: shapes, types and numbers of the arguments.
+std::string ForArguments(const TracedModule& module);
+
 // The module with other values of its symbols; nothing: one of its tensors would be too large.
 std::optional<TracedModule> AtSizes(TracedModule module, const std::vector<int64_t>& values);
 

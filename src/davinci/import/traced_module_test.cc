@@ -37,6 +37,14 @@ TEST(TracedModule, IsReadAsItWasWritten) {
   EXPECT_TRUE(module->training);
 }
 
+TEST(TracedModule, AGuardForArgumentsLeavesTheModulesStateOut) {
+  json document = Relu();
+  for (const char* state : {"", " and self.training is True and as_traced(self, (), (), '_8')"}) {
+    document["guard"] = std::string("x.shape == (4, 8) and a == 0.5") + state;
+    EXPECT_EQ(ForArguments(*ParseTracedModule(document)), "x.shape == (4, 8) and a == 0.5");
+  }
+}
+
 TEST(TracedModule, ARefusalIsBadInputWithItsReason) {
   const auto module = ParseTracedModule({{"untraceable", "net.py:7: item"}});
   EXPECT_EQ(module.status().code(), StatusCode::kInvalidArgument);

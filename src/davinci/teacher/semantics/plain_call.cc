@@ -44,7 +44,7 @@ constexpr std::array<std::string_view, 6> kWindow = {
 constexpr std::array<std::string_view, 4> kWeights = {"running_mean", "running_var", "weight",
                                                       "bias"};
 // Functions whose layer has a weight alone.
-constexpr std::array<std::string_view, 3> kWithoutBias = {"rms_norm", "embedding", "prelu"};
+constexpr std::array<std::string_view, 2> kWithoutBias = {"rms_norm", "embedding"};
 
 template <typename List>
 bool Among(const List& list, std::string_view name) {
