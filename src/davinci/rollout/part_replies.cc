@@ -17,8 +17,6 @@
 namespace davinci::rollout {
 namespace {
 
-using nlohmann::json;
-
 Result<Prepared> PreparePart(StepRun& run, const TaskRun& task, const PlannedRollout& planned,
                              const std::vector<skill::Skill>& skills, const agent::TaskBrief& brief,
                              const UnitId& id, int again) {
@@ -63,13 +61,13 @@ std::vector<int> TurnsOfParts(int turn, size_t parts, const TurnBefore& before) 
   if (before.turn == 0) return turns;
   bool again = false;
   for (size_t i = 0; i < parts; ++i) {
-    const auto kernels = before.note.at("kernels").at(i).get<std::vector<std::string>>();
+    const std::vector<std::string>& kernels = before.joined->parts[i].kernels;
     const bool stayed = !kernels.empty() && std::ranges::none_of(kernels, [&](const auto& kernel) {
       return std::ranges::find(before.left_out, kernel, &agent::LeftOut::kernel) !=
              before.left_out.end();
     });
     if (stayed)
-      turns[i] = before.note.at("turns").at(i).get<int>();
+      turns[i] = before.joined->parts[i].turn;
     else
       again = true;
   }
@@ -105,12 +103,13 @@ WrittenReply JoinedReply(const std::vector<ModelCall>& calls,
     else
       reply.cost_usd.reset();
   }
-  std::vector<std::vector<std::string>> kernels(calls.size());
+  JoinedNote note;
+  for (const int asked : turns) note.parts.push_back({asked, {}});
   agent::JoinedCode joined = agent::JoinParts(codes);
-  for (size_t i = 0; i < readable.size(); ++i) kernels[readable[i]] = std::move(joined.kernels[i]);
+  for (size_t i = 0; i < readable.size(); ++i)
+    note.parts[readable[i]].kernels = std::move(joined.kernels[i]);
   if (!codes.empty()) reply.text = fmt::format("```python\n{}```", joined.code);
-  const json note = {{"parts", calls.size()}, {"turns", turns}, {"kernels", kernels}};
-  return {std::move(reply), note, "", num_calls};
+  return {std::move(reply), ToJson(note), "", num_calls};
 }
 
 }  // namespace
@@ -122,7 +121,7 @@ std::vector<agent::StepPart> PartsOfTurn(const StepRun& run, const TaskRun& task
   const agent::TaskBrief& brief = task.input.brief;
   auto parts = agent::PartsOf(brief.steps, brief.plan, static_cast<size_t>(settings.part_steps));
   // A run that goes on with other settings.
-  const size_t asked = before.note.is_object() ? before.note.value("parts", size_t{0}) : 0;
+  const size_t asked = before.joined ? before.joined->parts.size() : 0;
   if (before.turn > 0 && asked != parts.size()) return {};
   return parts;
 }

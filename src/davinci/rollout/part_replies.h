@@ -4,17 +4,17 @@
 //
 // Each call is a unit of its own, the generation's with `sample` counted from 0, so that none is
 // paid for twice (further ones: sound_reply.h); the turn's unit has the joined reply and a note
-//   {"parts": 3, "turns": [1, 2, 1], "kernels": [["f1"], [], ["f1_2", "f2"]]}
-// which says of each part the turn that it was asked in and its kernels. A part whose reply has no
-// code has none: PyTorch computes its steps. A joined reply has no token trace; its calls have
-// (turn_calls.h). Each is a conversation of its own, in an append-only one as well.
+// which says of each part the turn that it was asked in and its kernels (joined_note.h). A part
+// whose reply has no code has none: PyTorch computes its steps. A joined reply has no token trace;
+// its calls have (turn_calls.h). Each is a conversation of its own, in an append-only one as well.
 #pragma once
 
-#include <nlohmann/json.hpp>
+#include <optional>
 #include <vector>
 
 #include "davinci/agent/sound_kernels.h"
 #include "davinci/agent/step_parts.h"
+#include "davinci/rollout/joined_note.h"
 #include "davinci/rollout/step_run.h"
 
 namespace davinci::rollout {
@@ -22,7 +22,7 @@ namespace davinci::rollout {
 // The last turn of the trajectory, where there is one.
 struct TurnBefore {
   int turn = 0;
-  nlohmann::json note;                   // of its call
+  std::optional<JoinedNote> joined;      // nothing: it was asked about as a whole
   std::vector<agent::LeftOut> left_out;  // of its reply
 };
 

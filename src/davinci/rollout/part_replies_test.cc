@@ -155,14 +155,15 @@ TEST_F(PartRepliesTest, OfALaterTurnReplaceWhatDidNotStay) {
   ASSERT_TRUE(first);
   ASSERT_EQ(first->note["kernels"], (nlohmann::json{{"f1"}, {"f1_2"}, {"f1_3"}}));
   model_.prompts.clear();
-  const auto second = Ask(2, {1, first->note, {{"f1_2", "with it the answer has other values"}}});
+  const auto second = Ask(
+      2, {1, JoinedNoteFromJson(first->note), {{"f1_2", "with it the answer has other values"}}});
   ASSERT_TRUE(second);
   EXPECT_THAT(model_.prompts, ElementsAre(HasSubstr("t2: [A] = sin(t1)")));
   EXPECT_EQ(second->note["turns"], (nlohmann::json{1, 2, 1}));
   EXPECT_EQ(second->reply.usage.completion_tokens, 5);
   // Where all stayed, others may be faster.
   model_.prompts.clear();
-  const auto third = Ask(3, {2, second->note, {}});
+  const auto third = Ask(3, {2, JoinedNoteFromJson(second->note), {}});
   ASSERT_TRUE(third);
   EXPECT_THAT(model_.prompts, SizeIs(3));
 }
@@ -173,7 +174,7 @@ TEST_F(PartRepliesTest, AreNotAskedForWhereOneWillDo) {
   settings_.part_steps = 0;
   EXPECT_FALSE(Ask(1));
   settings_.part_steps = 1;
-  EXPECT_FALSE(Ask(2, {1, nlohmann::json(), {}})) << "the first turn was asked otherwise";
+  EXPECT_FALSE(Ask(2, {1, std::nullopt, {}})) << "the first turn was asked otherwise";
   EXPECT_THAT(model_.prompts, IsEmpty());
 }
 

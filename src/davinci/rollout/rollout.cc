@@ -295,7 +295,8 @@ Result<Evaluation> RolloutRun::Judge(const ModelCall& call, Turn* turn) {
 }
 
 TurnBefore RolloutRun::Before(int turn) {
-  return turn > 1 ? TurnBefore{turn - 1, notes_.back(), left_out_[turn - 1]} : TurnBefore();
+  return turn > 1 ? TurnBefore{turn - 1, JoinedNoteFromJson(notes_.back()), left_out_[turn - 1]}
+                  : TurnBefore();
 }
 
 Result<bool> RolloutRun::EndsBefore(int turn, const search::TurnPlan& plan) {

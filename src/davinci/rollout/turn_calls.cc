@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "davinci/agent/sound_kernels.h"
+#include "davinci/rollout/joined_note.h"
 #include "davinci/rollout/unit_id.h"
 
 namespace davinci::rollout {
@@ -29,17 +30,17 @@ Result<std::vector<agent::LeftOut>> LeftOutOf(const Turn& turn, UnitLog& log) {
 Result<std::vector<TurnCall>> CallsOf(const Turn& turn, UnitLog& log) {
   const std::string name = ToString(turn.id);
   const UnitId whole = UnitOf(UnitKind::kGeneration, turn.id.rollout.step, turn.id);
-  json note;
+  std::optional<JoinedNote> joined;
   if (turn.trace_hash.empty()) {
     DAVINCI_ASSIGN_OR_RETURN(const json unit, log.Find(whole));
-    if (unit.is_object()) note = unit.value("note", json());
+    if (unit.is_object()) joined = JoinedNoteFromJson(unit.value("note", json()));
   }
-  if (!note.is_object() || !note.contains("kernels"))
-    return std::vector<TurnCall>{{name, 0, turn.trace_hash, 1}};
+  if (!joined) return std::vector<TurnCall>{{name, 0, turn.trace_hash, 1}};
   DAVINCI_ASSIGN_OR_RETURN(const auto left_out, LeftOutOf(turn, log));
   std::vector<TurnCall> calls;
-  for (size_t i = 0; i < note["kernels"].size(); ++i) {
-    if (note["turns"][i] != turn.id.turn) continue;
+  for (size_t i = 0; i < joined->parts.size(); ++i) {
+    const auto& [asked, kernels] = joined->parts[i];
+    if (asked != turn.id.turn) continue;
     UnitId id = whole;
     id.sample = static_cast<int>(i);
     DAVINCI_ASSIGN_OR_RETURN(const json unit, log.Find(id));
@@ -49,7 +50,6 @@ Result<std::vector<TurnCall>> CallsOf(const Turn& turn, UnitLog& log) {
     if (!unit.is_object())
       return Internal(fmt::format("{}: the run's journal lacks the call", call.id));
     if (unit.contains("trace")) call.trace_hash = unit["trace"].value("blob", "");
-    const auto kernels = note["kernels"][i].get<std::vector<std::string>>();
     const auto stayed = std::ranges::count_if(kernels, [&](const std::string& kernel) {
       return std::ranges::find(left_out, kernel, &agent::LeftOut::kernel) == left_out.end();
     });

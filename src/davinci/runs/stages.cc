@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "davinci/rollout/joined_note.h"
 #include "davinci/rollout/unit_id.h"
 
 namespace davinci::runs {
@@ -83,7 +84,8 @@ void AddReply(const json& body, SegmentTotals* totals) {
   const auto found = body.find("reply");
   if (found == body.end()) return;
   // The replies to the parts are units of their own.
-  if (const auto note = body.find("note"); note != body.end() && note->contains("parts")) return;
+  if (const auto note = body.find("note"); note != body.end() && rollout::JoinedNoteFromJson(*note))
+    return;
   const auto reply = llm::ReplyFromJson(*found);
   if (!reply.ok()) return;
   llm::Spending& spending = totals->spending[reply->model];

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "davinci/base/files.h"
+#include "davinci/rollout/joined_note.h"
 
 namespace davinci::runs {
 namespace {
@@ -40,8 +41,9 @@ TEST(Stages, AJoinedReplyIsPaidOnce) {
   llm::Reply reply;
   reply.model = "m";
   reply.cost_usd = 0.25;
-  const nlohmann::json part = {{"reply", llm::ToJson(reply)}, {"note", nullptr}},
-                       joined = {{"reply", llm::ToJson(reply)}, {"note", {{"parts", 2}}}};
+  const nlohmann::json note = rollout::ToJson(rollout::JoinedNote{{{1, {"f1"}}, {1, {}}}}),
+                       part = {{"reply", llm::ToJson(reply)}, {"note", nullptr}},
+                       joined = {{"reply", llm::ToJson(reply)}, {"note", note}};
   ASSERT_TRUE((*run)->Record("generation sample=0", "generation", part).ok());
   ASSERT_TRUE((*run)->Record("generation sample=1", "generation", part).ok());
   ASSERT_TRUE((*run)->Record("generation", "generation", joined).ok());
