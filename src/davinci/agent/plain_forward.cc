@@ -172,15 +172,6 @@ std::string MissingFunctions(const Forward& base, const Forward& reply, const st
   return called ? functions : "";
 }
 
-// Other shapes are the module's own.
-void ServeOneShape(const PlainForward& plain, Forward* reply) {
-  if (plain.one_shape.empty()) return;
-  constexpr std::string_view kReplay = "    @replay\n";
-  if (const size_t replay = reply->head.rfind(kReplay); replay != std::string::npos)
-    reply->head.erase(replay, kReplay.size());
-  reply->head += reply->indent + plain.one_shape + "\n";
-}
-
 std::string Filled(const PlainForward& plain, const std::string& code, const KnownNames* known,
                    const std::vector<LeftOut>& wrong, SoundKernels* sound) {
   const auto base = ForwardOf(plain.code);
@@ -194,7 +185,7 @@ std::string Filled(const PlainForward& plain, const std::string& code, const Kno
     *sound = TakeUnsoundKernels(plain, *known, wrong, &*reply);
   }
   const std::string body = Filler(plain, *base, *reply, kernels).Run();
-  ServeOneShape(plain, &*reply);
+  if (!plain.one_shape.empty()) reply->head += reply->indent + plain.one_shape + "\n";
   return MissingFunctions(*base, *reply, body) + reply->head + body + reply->tail;
 }
 

@@ -18,8 +18,7 @@
 // that it reads and does not make is made in front of its first use, by the module's own calls. A
 // forward without a return gets the module's, and the module's lines in the place of its own ones
 // for the same names, but for memory that a kernel gets. Batches of batch norms are counted as the
-// module's lines do it, where these do. A forward for one shape (PlainForward::one_shape) is not
-// replayed, as a graph holds the numbers of a call. Pure.
+// module's lines do it, where these do. Pure.
 #pragma once
 
 #include <set>

@@ -118,12 +118,10 @@ Result<ExpertTask> Expert::Import(const nlohmann::json& traced, const task::Task
   for (size_t i = 0; sizes == OwnSizes::kNamed && i < count; ++i)
     if (auto one = import::ParseTracedModule((*further)[i]); one.ok())
       others.push_back(std::move(one).value());
-  imported.changing_number = import::ChangingNumber(module, others);
-  imported.for_arguments = import::ForArguments(module);
-  DAVINCI_ASSIGN_OR_RETURN(
-      imported.imported,
-      import::ImportGraph(
-          sizes == OwnSizes::kNamed ? import::WithNamedSizes(module, others) : module, name));
+  const import::TracedModule named =
+      sizes == OwnSizes::kNamed ? import::WithNamedSizes(module, others) : module;
+  if (import::IsOfOneShape(named, others)) imported.one_shape = import::ForArguments(module);
+  DAVINCI_ASSIGN_OR_RETURN(imported.imported, import::ImportGraph(named, name));
   if (sizes == OwnSizes::kNamed) {
     auto inferred = teacher::WithInferredSizes(imported.imported.graph, imported.imported.task,
                                                teacher_.tables());
@@ -400,9 +398,9 @@ Result<teacher::Steps> Expert::StepsOf(const nlohmann::json& traced, const task:
     DAVINCI_ASSIGN_OR_RETURN(teacher::Steps steps,
                              teacher_.StepsOf(graph, text, teacher::Language::kCpp));
     DAVINCI_ASSIGN_OR_RETURN(steps.plain, teacher_.PlainOf(graph, text, steps));
-    if (!module.changing_number.empty())
-      steps.plain.one_shape = fmt::format("if not ({}): return {}", module.for_arguments,
-                                          text.parts.imported->fallback);
+    if (!module.one_shape.empty())
+      steps.plain.one_shape =
+          fmt::format("if not ({}): return {}", module.one_shape, text.parts.imported->fallback);
     return steps;
   };
   auto steps = made(OwnSizes::kNamed);
@@ -415,11 +413,17 @@ Result<teacher::Steps> Expert::StepsOf(const nlohmann::json& traced, const task:
 std::string Expert::PlanOf(const nlohmann::json& traced, const task::Task& task,
                            const teacher::Steps& steps) const {
   constexpr auto kLanguage = teacher::Language::kTriton;
-  const auto best = teacher::RuleSet::Of(teacher::Level::kBest, kLanguage);
   for (const OwnSizes sizes : {OwnSizes::kNamed, OwnSizes::kNumbers}) {
     const auto module = Import(traced, task, sizes);
     if (!module.ok()) continue;
     const auto& [graph, text] = module->imported;
+    auto best = teacher::RuleSet::Of(teacher::Level::kBest, kLanguage);
+    // Kernels of replies read inputs that are contiguous (agent/plain_forward.h), and the steps
+    // have no name for memory that another order of axes shares.
+    if (std::ranges::any_of(graph.inputs, [&graph](synth::ValueId input) {
+          return !graph.values[static_cast<size_t>(input)].order.empty();
+        }))
+      best.Erase(teacher::Rule::kReadSlices);
     const auto candidate =
         teacher_.Write(graph, text, kLanguage, best, {ReplyForm::kDelta, &steps});
     if (candidate.ok()) return teacher::PlanOf(candidate->source);

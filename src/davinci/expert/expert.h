@@ -56,10 +56,9 @@ struct ExpertTask {
   std::vector<Shape> shapes;                     // behind the task's own, as the task names them
   std::optional<Symbolic> symbolic;
   std::string why_not_symbolic;  // "": there is no further shape
-  // A number of its calls that is another one at a further shape (import::ChangingNumber), of sizes
-  // with names; "": there is none.
-  std::string changing_number;
-  std::string for_arguments;  // import::ForArguments
+  // Python: is a call of the one shape that its text holds for, sizes with names or not? "": it
+  // holds for all (import::IsOfOneShape).
+  std::string one_shape;
 };
 // Why a candidate leaves a further shape to the module's own forward, for each that it does:
 // "ROWS=1023: …".

@@ -6,6 +6,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -16,10 +17,13 @@ namespace {
 // A size at every shape that was traced, the module's own first.
 using Size = std::vector<int64_t>;
 
-// Smaller sizes are kernels, channels of colours, halves: they are numbers, but for inputs, and for
-// values that have them at the same axis as an input. 1 is a number unless another shape changes
-// it.
+// Smaller sizes are kernels, channels of colours, halves: they are numbers, but for inputs, for
+// images that a convolution gives, and for values that have them at the same axis; weights are
+// none. 1 is a number unless another shape changes it, or it is the batch of all inputs.
 constexpr int64_t kLeastNamed = 8;
+
+// Stands in front of a size with a name.
+const std::string kMark = "\u27e6";
 
 class Namer {
  public:
@@ -30,15 +34,25 @@ class Namer {
   }
 
   TracedModule Run() {
+    const bool one = IsBatchOfOne();
     for (const TracedName& input : module_.inputs)
-      for (size_t axis = 0; axis < Shape(input.id).size(); ++axis) Name(At(input.id, axis), axis);
-    for (const TracedName& weight : module_.weights)
+      for (size_t axis = 0; axis < Shape(input.id).size(); ++axis) {
+        const Size size = At(input.id, axis);
+        if (axis == 0 && one && IsOne(size))
+          Add(&of_results_, std::pair(size, axis), 1);
+        else
+          Name(size, axis);
+      }
+    for (const TracedName& weight : module_.weights) {
+      weights_.insert(weight.id);
       for (size_t axis = 0; axis < Shape(weight.id).size(); ++axis) NameLarge(At(weight.id, axis));
-    for (const TracedCall& call : module_.calls)
-      if (call.name.starts_with("conv"))
-        for (const TracedCall::Given& given : call.gives)
-          for (size_t axis = 0; axis < Shape(given.id).size(); ++axis)
-            NameLarge(At(given.id, axis));
+    }
+    for (const TracedCall& call : module_.calls) {
+      if (!call.name.starts_with("conv")) continue;
+      for (const TracedCall::Given& given : call.gives)
+        for (size_t axis = 0; axis < Shape(given.id).size(); ++axis)
+          NameOfConvolution(At(given.id, axis), axis);
+    }
     if (module_.symbols.empty()) return std::move(module_);
     std::map<int, const TracedCall*> makers;
     for (const TracedCall& call : module_.calls)
@@ -48,6 +62,7 @@ class Namer {
       TracedValue& value = module_.values[id];
       for (size_t axis = 0; axis < value.shape.size(); ++axis)
         value.sizes.push_back(SizeOf(At(static_cast<int>(id), axis), axis,
+                                     weights_.contains(static_cast<int>(id)),
                                      maker == makers.end() ? nullptr : maker->second));
     }
     for (TracedCall& call : module_.calls) call.text = Marked(call);
@@ -78,6 +93,24 @@ class Namer {
     return true;
   }
 
+  // Is the first axis of all inputs, but vectors, 1? Then it is a batch.
+  bool IsBatchOfOne() const {
+    return std::ranges::all_of(module_.inputs, [&](const TracedName& input) {
+      return Shape(input.id).size() < 2 || Shape(input.id)[0] == 1;
+    });
+  }
+
+  static bool IsOne(const Size& size) {
+    return std::ranges::all_of(size, [](int64_t at) { return at == 1; });
+  }
+
+  void NameOfConvolution(const Size& size, size_t axis) {
+    if (size[0] >= kLeastNamed)
+      NameLarge(size);
+    else if (axis >= 2 && !IsOne(size) && SymbolOf(size, axis) == nullptr)
+      Add(&of_results_, std::pair(size, axis), size[0]);
+  }
+
   void Name(const Size& size, size_t axis) {
     if (size[0] >= kLeastNamed)
       NameLarge(size);
@@ -97,14 +130,16 @@ class Namer {
     module_.symbols.push_back(std::move(symbol));
   }
 
-  const size_t* SymbolOf(const Size& size, size_t axis) const {
+  const size_t* SymbolOf(const Size& size, size_t axis, bool weight = false) const {
     if (const auto found = large_.find(size); found != large_.end()) return &found->second;
     const auto found = small_.find({size, axis});
-    return found == small_.end() ? nullptr : &found->second;
+    if (found != small_.end()) return &found->second;
+    const auto of_result = of_results_.find({size, axis});
+    return weight || of_result == of_results_.end() ? nullptr : &of_result->second;
   }
 
-  SizeExpression SizeOf(const Size& size, size_t axis, const TracedCall* maker) const {
-    if (const size_t* symbol = SymbolOf(size, axis)) return {{1, {*symbol}}};
+  SizeExpression SizeOf(const Size& size, size_t axis, bool weight, const TracedCall* maker) const {
+    if (const size_t* symbol = SymbolOf(size, axis, weight)) return {{1, {*symbol}}};
     if (maker != nullptr && size[0] >= kLeastNamed)
       for (const int read : maker->reads)
         for (size_t i = 1; i < Shape(read).size(); ++i) {
@@ -202,7 +237,7 @@ class Namer {
     for (size_t axis = 0; axis < places.size(); ++axis) {
       marked += text.substr(from, places[axis].begin - from);
       const SizeExpression& size = value.sizes[axis];
-      marked += size[0].symbols.empty() ? TextOf(size) : "\u27e6" + TextOf(size) + "\u27e7";
+      marked += size[0].symbols.empty() ? TextOf(size) : kMark + TextOf(size) + "\u27e7";
       from = places[axis].end;
     }
     return marked.append(text.substr(from));
@@ -212,15 +247,19 @@ class Namer {
   std::vector<const TracedModule*> further_;
   std::map<Size, size_t> large_;                     // by value
   std::map<std::pair<Size, size_t>, size_t> small_;  // by value and axis
+  // Likewise of what is no weight: images that a convolution gives, a batch of one.
+  std::map<std::pair<Size, size_t>, size_t> of_results_;
+  std::set<int> weights_;
 };
 
-// "0.375" and "1e-05" of a call's text, in order.
-std::vector<std::string> RealNumbers(const std::string& text) {
+// "0.375", "1e-05" and "-1" of a call's text, in order; whole ones only where `whole`.
+std::vector<std::string> NumbersOf(const std::string& text, bool whole) {
   std::vector<std::string> numbers;
   const auto digit = [&](size_t i) {
     return i < text.size() && std::isdigit(static_cast<unsigned char>(text[i])) != 0;
   };
   for (size_t i = 0; i < text.size(); ++i) {
+    if (text[i] == '{') i = std::min(text.find('}', i), text.size() - 1);
     if (!digit(i)) continue;
     size_t end = i;
     while (digit(end) || (end < text.size() && (text[end] == '.' || text[end] == 'e')) ||
@@ -229,7 +268,7 @@ std::vector<std::string> RealNumbers(const std::string& text) {
     const std::string number = text.substr(i, end - i);
     const bool word = i > 0 && (std::isalnum(static_cast<unsigned char>(text[i - 1])) != 0 ||
                                 text[i - 1] == '_' || text[i - 1] == '.');
-    if (!word && number.find_first_of(".e") != std::string::npos)
+    if (!word && (whole || number.find_first_of(".e") != std::string::npos))
       numbers.push_back((i > 0 && text[i - 1] == '-' ? "-" : "") + number);
     i = end - 1;
   }
@@ -238,17 +277,15 @@ std::vector<std::string> RealNumbers(const std::string& text) {
 
 }  // namespace
 
-std::string ChangingNumber(const TracedModule& module, const std::vector<TracedModule>& further) {
-  for (const TracedModule& other : further) {
-    if (other.calls.size() != module.calls.size()) continue;
-    for (size_t i = 0; i < module.calls.size(); ++i) {
-      const auto own = RealNumbers(module.calls[i].text), at = RealNumbers(other.calls[i].text);
-      if (own.size() != at.size()) continue;
-      const auto differs = std::ranges::mismatch(own, at).in1;
-      if (differs != own.end()) return *differs;
-    }
-  }
-  return "";
+bool IsOfOneShape(const TracedModule& named, const std::vector<TracedModule>& further) {
+  const auto alike = [](const TracedCall& own, const TracedCall& at) {
+    // A text with named sizes has no other whole numbers.
+    const bool whole = own.text.find(kMark) == std::string::npos;
+    return own.name == at.name && NumbersOf(own.text, whole) == NumbersOf(at.text, whole);
+  };
+  return std::ranges::any_of(further, [&](const TracedModule& other) {
+    return !std::ranges::equal(named.calls, other.calls, alike);
+  });
 }
 
 TracedModule WithNamedSizes(TracedModule module, const std::vector<TracedModule>& further) {

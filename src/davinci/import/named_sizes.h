@@ -19,8 +19,8 @@ namespace davinci::import {
 // with other calls says nothing. A module that has symbols already stays as it is.
 TracedModule WithNamedSizes(TracedModule module, const std::vector<TracedModule>& further = {});
 
-// A real number in a call that is another one at a further shape, as arguments of forward and roots
-// of sizes are: "0.375"; "": there is none.
-std::string ChangingNumber(const TracedModule& module, const std::vector<TracedModule>& further);
+// Does it compute something else at one of the further shapes than its text says, beside sizes that
+// have names? Other calls, or other numbers: arguments of forward, roots of sizes, groups.
+bool IsOfOneShape(const TracedModule& named, const std::vector<TracedModule>& further);
 
 }  // namespace davinci::import

@@ -73,15 +73,26 @@ TEST(NamedSizes, ViewsNameTheirSizesAndOtherNumbersStay) {
   EXPECT_EQ(named.calls[1].text, "{0}.reshape(\u27e6s0\u27e7, \u27e6s1\u27e7, \u27e6s3\u27e7)");
 }
 
-// A batch of one is a number, unless another shape has a larger one.
-TEST(NamedSizes, OneIsNamedWhereAnotherShapeChangesIt) {
+// The batch of all inputs has a name, as in rows; another 1 is a number, unless a further shape has
+// a larger one.
+TEST(NamedSizes, OneIsNamedWhereItIsTheBatchOrAnotherShapeChangesIt) {
   TracedModule module = Convolution(), other = Convolution();
-  for (const size_t value : {0, 4, 5}) module.values[value].shape[0] = 1;
+  for (const size_t value : {0, 1, 4, 5}) module.values[value].shape[0] = 1;
+  const TracedModule batch = WithNamedSizes(module);
+  EXPECT_EQ(Text(batch, 0, 0), "s0");
+  EXPECT_EQ(Text(batch, 1, 0), "1") << "of a weight";
+  EXPECT_EQ(Text(batch, 4, 0), "s0");
+  module.values[1].shape[0] = other.values[1].shape[0];
+  module.values[6].shape = {5, 7};
+  module.inputs.push_back(module.inputs[0]);
+  module.inputs.back().id = 6;
   EXPECT_EQ(Text(WithNamedSizes(module), 0, 0), "1");
-  const TracedModule named = WithNamedSizes(module, {other});
-  EXPECT_EQ(named.symbols[0].value, 1);
-  EXPECT_EQ(Text(named, 0, 0), "s0");
-  EXPECT_EQ(Text(named, 4, 0), "s0");
+  module.values[6].shape = other.values[6].shape;
+  module.inputs.pop_back();
+  const TracedModule larger = WithNamedSizes(module, {other});
+  EXPECT_EQ(larger.symbols[0].value, 1);
+  EXPECT_EQ(Text(larger, 0, 0), "s0");
+  EXPECT_EQ(Text(larger, 4, 0), "s0");
 }
 
 // 4 by 30 in one axis: no tensor has 120, two neighbours together do.
@@ -149,13 +160,18 @@ TEST(NamedSizes, SizesOfOperandsAddUpWhereFurtherShapesAgree) {
 
 TEST(NamedSizes, NumbersThatAFurtherShapeChangesAreFound) {
   TracedModule own = Sums(24, 40), other = Sums(30, 50);
-  own.calls[0].text = other.calls[0].text = "torch.nn.functional.relu({0})";
-  own.calls[1].text = "{0} * 0.375";
-  other.calls[1].text = "{0} * -1.25";
-  EXPECT_EQ(ChangingNumber(own, {other}), "0.375");
-  EXPECT_EQ(ChangingNumber(own, {own}), "");
-  own.calls[1].text = other.calls[1].text = "{0}.reshape(16, 24) + 1e-05";
-  EXPECT_EQ(ChangingNumber(own, {other}), "");
+  const auto is_of_one = [&](const char* text, const char* text_of_other) {
+    own.calls[1].text = text;
+    other.calls[1].text = text_of_other;
+    return IsOfOneShape(own, {other});
+  };
+  EXPECT_FALSE(is_of_one("{0} * 1e-05", "{0} * 1e-05"));
+  EXPECT_TRUE(is_of_one("{0} * 0.375", "{0} * -1.25"));
+  EXPECT_TRUE(is_of_one("conv2d({0}, {1}, groups=24)", "conv2d({0}, {1}, groups=30)"));
+  EXPECT_FALSE(is_of_one("{0}.reshape(\u27e6s0\u27e7, \u27e6s1\u27e7)", "{0}.reshape(16, 30)"));
+  // More calls: a loop over one of its sizes.
+  other.calls.push_back(other.calls[0]);
+  EXPECT_TRUE(is_of_one("{0} + 1.0", "{0} + 1.0"));
 }
 
 TEST(NamedSizes, SymbolsThatAreThereStay) {

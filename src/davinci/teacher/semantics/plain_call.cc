@@ -88,6 +88,13 @@ Expression OneOfEqual(Expression window) {
   return equal ? window.parts[0] : window;
 }
 
+// 2 and 2.0 are one number.
+bool IsAlike(const Expression& a, const Expression& b) {
+  if (a.kind == EKind::kNumber && b.kind == EKind::kNumber)
+    return std::stod(a.text) == std::stod(b.text);
+  return a.Text() == b.Text();
+}
+
 class Plainer {
  public:
   Plainer(const Tables& tables, std::string name, const RankOf& rank)
@@ -192,7 +199,7 @@ class Plainer {
       const auto standard = signature.defaults.find(parameter);
       const auto given = bound_.find(parameter);
       if (standard == signature.defaults.end() || given == bound_.end()) continue;
-      if (given->second.Text() == standard->second.Text() ||
+      if (IsAlike(given->second, standard->second) ||
           (given->second.kind == EKind::kName && given->second.text == "None"))
         continue;
       call.keywords.push_back({parameter, given->second});

@@ -255,6 +255,9 @@ std::vector<Step> StepLines::NewSteps() {
 }
 
 void StepLines::Tell(Steps* steps) const {
+  const auto is_result = [&](ValueId id) {
+    return program_.graph.values[static_cast<size_t>(id)].origin == synth::Value::Origin::kNode;
+  };
   steps->taken = sizes_.Letters();
   for (size_t i = 0; i < program_.graph.values.size(); ++i) {
     const auto id = static_cast<ValueId>(i);
@@ -265,8 +268,11 @@ void StepLines::Tell(Steps* steps) const {
     for (size_t axis = 0; axis < shape.size(); ++axis)
       if (const std::string letter = sizes_.Letter(shape[axis]); !letter.empty()) {
         steps->sizes.emplace(fmt::format("{}.shape[{}]", text->second, axis), letter);
-        if (std::ranges::find(steps->letters, letter, &LetterPlace::letter) == steps->letters.end())
+        const auto known = std::ranges::find(steps->letters, letter, &LetterPlace::letter);
+        if (known == steps->letters.end())
           steps->letters.push_back({letter, id, axis});
+        else if (is_result(known->value) && !is_result(id))
+          *known = {letter, id, axis};  // a line that makes the result may name the size
       }
   }
 }

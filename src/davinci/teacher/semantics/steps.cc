@@ -183,7 +183,45 @@ class NodeSteps {
                    std::vector<Keyword> keywords) {
     Expression meant{EKind::kCall, "", {NameOf(name)}, keywords};
     meant.parts.insert(meant.parts.end(), arguments.begin(), arguments.end());
+    if (auto other = OtherLayer(name, arguments, keywords)) return std::move(*other);
+    if (name == "layer_norm" || name == "rms_norm") NameNormalizedSizes(&arguments);
     return Emit(Spelled(name, std::move(arguments), std::move(keywords)), meant);
+  }
+
+  // Layers call functions of other names: nn.ReLU6 is a hardtanh, nn.RReLU at rest a leaky ReLU.
+  std::optional<Expression> OtherLayer(const std::string& name,
+                                       const std::vector<Expression>& arguments,
+                                       const std::vector<Keyword>& keywords) {
+    const auto given = [&](size_t i, const char* keyword) -> const Expression* {
+      if (i < arguments.size()) return &arguments[i];
+      const auto found = std::ranges::find(keywords, keyword, &Keyword::name);
+      return found == keywords.end() ? nullptr : &found->value;
+    };
+    const auto number = [&](size_t i, const char* keyword) -> std::optional<double> {
+      const Expression* value = given(i, keyword);
+      const auto meaning = value ? evaluator_.Evaluate(*value, lines_.names()) : Unknown("");
+      return meaning.ok() ? meaning->number : std::nullopt;
+    };
+    if (name == "hardtanh" && number(1, "min_val") == 0.0 && number(2, "max_val") == 6.0)
+      return Plain("relu6", {arguments[0]}, {});
+    const auto lower = number(1, "lower"), upper = number(2, "upper");
+    const Expression* training = given(3, "training");
+    if (name != "rrelu" || !lower || !upper || (training && training->text != "False"))
+      return std::nullopt;
+    const std::string slope = synth::FloatText((*lower + *upper) / 2);
+    return Plain("leaky_relu", {arguments[0], {EKind::kNumber, slope, {}, {}}}, {});
+  }
+
+  // The sizes that a norm is told are its input's last ones.
+  void NameNormalizedSizes(std::vector<Expression>* arguments) {
+    if (arguments->size() < 2 || (*arguments)[1].kind != EKind::kSequence) return;
+    const auto input = evaluator_.Evaluate((*arguments)[0], lines_.names());
+    std::vector<Expression>& sizes = (*arguments)[1].parts;
+    if (!input.ok() || !input->IsTensor()) return;
+    const auto& shape = lines_.program()[input->id].shape;
+    for (size_t i = 0; i < sizes.size() && sizes.size() <= shape.size(); ++i)
+      if (sizes[i].kind == EKind::kNumber)
+        sizes[i] = SizeOr(NameOf(fmt::format("dimid_{}", shape[shape.size() - sizes.size() + i])));
   }
 
   Expression Spelled(const std::string& name, std::vector<Expression> arguments,

@@ -48,9 +48,10 @@ class Module {
     task_.parts.nodes.back().constructor = constructor;
     task_.parts.nodes.back().module = path;
   }
-  std::string Steps(std::vector<ValueId> outputs) {
+  std::string Steps(std::vector<ValueId> outputs) { return Made(std::move(outputs)).text; }
+  teacher::Steps Made(std::vector<ValueId> outputs) {
     graph_.outputs = std::move(outputs);
-    return StepsOf(graph_, task_, TheTables(), synth::Binding::kCpu).value().text;
+    return StepsOf(graph_, task_, TheTables(), synth::Binding::kCpu).value();
   }
   synth::Graph Inferred(std::vector<ValueId> outputs) {
     graph_.outputs = std::move(outputs);
@@ -95,6 +96,36 @@ TEST(Steps, SpellingsOfACallAreOne) {
   EXPECT_EQ(one, steps("F.softmax(2.0 * {0}, 1)"));
   EXPECT_EQ(one, steps("nn.Softmax(dim=1)({0} * 2.0)"));
   EXPECT_NE(one, steps("torch.softmax({0}.mul(2.0), dim=0)"));
+  // What layers call in the end, as it is traced.
+  EXPECT_EQ(steps("nn.ReLU6()({0})"), steps("F.hardtanh({0}, 0.0, 6.0, False)"));
+  EXPECT_EQ(steps("nn.RReLU()({0})"),
+            steps("F.rrelu({0}, lower=0.125, upper=0.3333333333333333, training=False)"));
+  EXPECT_NE(steps("nn.RReLU()({0})"), steps("F.rrelu({0}, 0.125, 0.3333333333333333, True)"));
+  EXPECT_EQ(steps("F.normalize({0}, dim=-1)"), steps("F.normalize({0}, p=2.0, dim=-1)"));
+}
+
+// As numbers the sizes of a norm would be those of one shape.
+TEST(Steps, SizesOfANormAreItsInputs) {
+  Module m;
+  const DimId a = m.Size(32), b = m.Size(8), c = m.Size(16);
+  const ValueId x = m.Input("x", {a, b, c});
+  const auto y =
+      m.Call("torch.nn.functional.layer_norm({0}, (8, 16), None, None, 1e-05)", {x}, {{a, b, c}});
+  EXPECT_NE(m.Steps(y).find("layer_norm(x, normalized_shape=(B, C))"), std::string::npos)
+      << m.Steps(y);
+}
+
+// The letter of a size that a result shares with a weight behind it is read from the weight: the
+// line that makes the result may name it.
+TEST(Steps, ASizeIsReadFromAWeightRatherThanAResult) {
+  Module m;
+  const DimId a = m.Size(32), b = m.Size(8), c = m.Size(16);
+  const ValueId x = m.Input("x", {a, b, m.Constant(2)});
+  const auto flat = m.Call("{0}.reshape(32, 16)", {x}, {{a, c}});
+  const ValueId w = m.Weight("self.fc.weight", {b, c});
+  const auto y = m.Call("torch.nn.functional.linear({0}, {1})", {flat[0], w}, {{a, b}});
+  for (const LetterPlace& place : m.Made(y).letters)
+    EXPECT_EQ(place.value, place.letter == "C" ? w : x) << place.letter;
 }
 
 TEST(Steps, ALayerIsTheFunctionThatItCalls) {
