@@ -13,8 +13,12 @@ json ToJson(const JoinedNote& note) {
   return {{"parts", note.parts.size()}, {"turns", turns}, {"kernels", kernels}};
 }
 
+json NoteOfChosen() { return {{"parts", 1}}; }
+
+bool StandsForOthers(const json& note) { return note.is_object() && note.contains("parts"); }
+
 std::optional<JoinedNote> JoinedNoteFromJson(const json& note) {
-  if (!note.is_object() || !note.contains("parts")) return std::nullopt;
+  if (!StandsForOthers(note) || !note.contains("kernels")) return std::nullopt;
   JoinedNote read;
   for (size_t i = 0; i < note["parts"].get<size_t>(); ++i)
     read.parts.push_back({note.at("turns").at(i).get<int>(),

@@ -410,8 +410,8 @@ Result<ModelCall> RolloutRun::Generate(const TurnId& turn, const search::TurnPla
         ModelCall call, CallUntilSound(run_, task_.input, part, ask, [&](const llm::Reply& reply) {
           return agent::ExtractReply(reply.text, reply.finish_reason, brief).source;
         }));
-    return WrittenReply{
-        std::move(call.reply), {{"parts", 1}}, std::move(call.prompt_hash), call.cost.calls};
+    return WrittenReply{std::move(call.reply), NoteOfChosen(), std::move(call.prompt_hash),
+                        call.cost.calls};
   });
 }
 

@@ -84,7 +84,7 @@ void AddReply(const json& body, SegmentTotals* totals) {
   const auto found = body.find("reply");
   if (found == body.end()) return;
   // The replies to the parts are units of their own.
-  if (const auto note = body.find("note"); note != body.end() && rollout::JoinedNoteFromJson(*note))
+  if (const auto note = body.find("note"); note != body.end() && rollout::StandsForOthers(*note))
     return;
   const auto reply = llm::ReplyFromJson(*found);
   if (!reply.ok()) return;

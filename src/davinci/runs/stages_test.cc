@@ -47,6 +47,8 @@ TEST(Stages, AJoinedReplyIsPaidOnce) {
   ASSERT_TRUE((*run)->Record("generation sample=0", "generation", part).ok());
   ASSERT_TRUE((*run)->Record("generation sample=1", "generation", part).ok());
   ASSERT_TRUE((*run)->Record("generation", "generation", joined).ok());
+  const nlohmann::json chosen = {{"reply", llm::ToJson(reply)}, {"note", rollout::NoteOfChosen()}};
+  ASSERT_TRUE((*run)->Record("generation turn=2", "generation", chosen).ok());
   const auto totals = TotalsOf(**run);
   ASSERT_TRUE(totals.ok()) << totals.status().message();
   EXPECT_EQ(totals->spending.at("m").num_calls, 2);
