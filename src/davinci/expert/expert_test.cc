@@ -372,7 +372,29 @@ TEST(Expert, ATransposedInputIsReducedAsItLies) {
       EXPECT_EQ(Times(source, "x_in_memory = x.permute(1, 0).contiguous()"), transposed) << source;
       EXPECT_EQ(Times(source, "x = x.contiguous()"), !transposed) << source;
     }
+    // A reply's kernel reads it contiguous: steps have no name for its memory.
+    const auto steps = expert->StepsOf(document, ATask());
+    ASSERT_TRUE(steps.ok()) << steps.status().ToString();
+    EXPECT_EQ(expert->PlanOf(document, ATask(), *steps), "# t1 sum: x -> t1\n");
   }
+}
+
+// What replies are assembled with, where a number is that of the task's own shape.
+TEST(Expert, StepsThatHoldForOneShapeSayWhich) {
+  const auto expert = Expert::Load(kSynth);
+  ASSERT_TRUE(expert.ok());
+  const auto one_shape = [&](const std::string& own, const std::string& further) {
+    json document = Traced(own, "mul"), other = WithRows(document, 7);
+    other["calls"][0]["text"] = further;
+    document["shapes"] = json::array({other});
+    const auto steps = expert->StepsOf(document, AtRows({7}));
+    EXPECT_TRUE(steps.ok()) << steps.status().ToString();
+    EXPECT_EQ(Times(steps->text, "x: [A, B]\n"), 1u) << steps->text;
+    return steps->plain.one_shape;
+  };
+  EXPECT_EQ(one_shape("{0} * 0.5", "{0} * 0.5"), "");
+  EXPECT_EQ(one_shape("{0} * 0.5", "{0} * 0.25"),
+            "if not (x.shape == (64, 512)): return super().forward(x)");
 }
 
 TEST(Expert, AKernelInCppHoldsAllSizesButTheOutermost) {
