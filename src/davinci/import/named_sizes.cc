@@ -22,8 +22,8 @@ using Size = std::vector<int64_t>;
 // none. 1 is a number unless another shape changes it, or it is the batch of all inputs.
 constexpr int64_t kLeastNamed = 8;
 
-// Stands in front of a size with a name.
-const std::string kMark = "\u27e6";
+// Stand around a size with a name.
+const std::string kMark = "\u27e6", kMarkEnd = "\u27e7";
 
 class Namer {
  public:
@@ -50,7 +50,7 @@ class Namer {
     for (const TracedCall& call : module_.calls) {
       if (!call.name.starts_with("conv")) continue;
       for (const TracedCall::Given& given : call.gives)
-        for (size_t axis = 0; axis < Shape(given.id).size(); ++axis)
+        for (size_t axis = 2; axis < Shape(given.id).size(); ++axis)
           NameOfConvolution(At(given.id, axis), axis);
     }
     if (module_.symbols.empty()) return std::move(module_);
@@ -65,7 +65,12 @@ class Namer {
                                      weights_.contains(static_cast<int>(id)),
                                      maker == makers.end() ? nullptr : maker->second));
     }
-    for (TracedCall& call : module_.calls) call.text = Marked(call);
+    for (const TracedName& input : module_.inputs) Show(input.id);
+    for (const TracedName& weight : module_.weights) Show(weight.id);
+    for (TracedCall& call : module_.calls) {
+      call.text = Marked(call);
+      for (const TracedCall::Given& given : call.gives) Show(given.id);
+    }
     return std::move(module_);
   }
 
@@ -107,7 +112,7 @@ class Namer {
   void NameOfConvolution(const Size& size, size_t axis) {
     if (size[0] >= kLeastNamed)
       NameLarge(size);
-    else if (axis >= 2 && !IsOne(size) && SymbolOf(size, axis) == nullptr)
+    else if (!IsOne(size) && SymbolOf(size, axis) == nullptr)
       Add(&of_results_, std::pair(size, axis), size[0]);
   }
 
@@ -138,7 +143,7 @@ class Namer {
     return weight || of_result == of_results_.end() ? nullptr : &of_result->second;
   }
 
-  SizeExpression SizeOf(const Size& size, size_t axis, bool weight, const TracedCall* maker) const {
+  SizeExpression SizeOf(const Size& size, size_t axis, bool weight, const TracedCall* maker) {
     if (const size_t* symbol = SymbolOf(size, axis, weight)) return {{1, {*symbol}}};
     if (maker != nullptr && size[0] >= kLeastNamed)
       for (const int read : maker->reads)
@@ -146,8 +151,11 @@ class Namer {
           const Size before = At(read, i - 1), at = At(read, i);
           const size_t *left = SymbolOf(before, i - 1), *right = SymbolOf(at, i);
           if (IsProduct(size, before, at) && left != nullptr && right != nullptr)
-            return {{1, {*left, *right}}};
+            return products_[{size, axis}] = {{1, {*left, *right}}};
         }
+    // What is computed of a product has its size.
+    if (const auto product = products_.find({size, axis}); !weight && product != products_.end())
+      return product->second;
     if (maker != nullptr && size[0] >= kLeastNamed && !further_.empty())
       if (auto sum = SumOf(size, SymbolsRead(*maker))) return *std::move(sum);
     return {{size[0], {}}};
@@ -192,6 +200,18 @@ class Namer {
     return std::nullopt;
   }
 
+  // Texts may name the value's sizes from now on.
+  void Show(int id) {
+    for (const SizeExpression& size : module_.values[static_cast<size_t>(id)].sizes)
+      if (size.size() == 1 && size[0].factor == 1 && size[0].symbols.size() == 1)
+        shown_.insert(size[0].symbols[0]);
+  }
+  bool IsShown(const SizeExpression& size) const {
+    return std::ranges::all_of(size, [&](const SizeTerm& term) {
+      return std::ranges::all_of(term.symbols, [&](size_t one) { return shown_.contains(one); });
+    });
+  }
+
   std::string TextOf(const SizeExpression& size) const {
     std::string text;
     for (const SizeTerm& term : size) {
@@ -205,7 +225,8 @@ class Namer {
     return text;
   }
 
-  // A call whose whole numbers are the sizes of its result, in order, names them: views.
+  // A call whose whole numbers are the sizes of its result, in order, names them, where a tensor
+  // before it has them: views.
   std::string Marked(const TracedCall& call) const {
     if (call.gives.size() != 1) return call.text;
     struct Place {
@@ -237,7 +258,8 @@ class Namer {
     for (size_t axis = 0; axis < places.size(); ++axis) {
       marked += text.substr(from, places[axis].begin - from);
       const SizeExpression& size = value.sizes[axis];
-      marked += size[0].symbols.empty() ? TextOf(size) : kMark + TextOf(size) + "\u27e7";
+      marked += size[0].symbols.empty() || !IsShown(size) ? std::to_string(value.shape[axis])
+                                                          : kMark + TextOf(size) + kMarkEnd;
       from = places[axis].end;
     }
     return marked.append(text.substr(from));
@@ -249,27 +271,32 @@ class Namer {
   std::map<std::pair<Size, size_t>, size_t> small_;  // by value and axis
   // Likewise of what is no weight: images that a convolution gives, a batch of one.
   std::map<std::pair<Size, size_t>, size_t> of_results_;
+  std::map<std::pair<Size, size_t>, SizeExpression> products_;  // by value and axis
   std::set<int> weights_;
+  std::set<size_t> shown_;  // symbols
 };
 
-// "0.375", "1e-05" and "-1" of a call's text, in order; whole ones only where `whole`.
-std::vector<std::string> NumbersOf(const std::string& text, bool whole) {
+// "0.375", "1e-05" and "-1" of a call's text, in order; kMark for a size with a name.
+std::vector<std::string> NumbersOf(const std::string& text) {
   std::vector<std::string> numbers;
   const auto digit = [&](size_t i) {
     return i < text.size() && std::isdigit(static_cast<unsigned char>(text[i])) != 0;
   };
   for (size_t i = 0; i < text.size(); ++i) {
     if (text[i] == '{') i = std::min(text.find('}', i), text.size() - 1);
+    if (text.compare(i, kMark.size(), kMark) == 0) {
+      numbers.push_back(kMark);
+      i = std::min(text.find(kMarkEnd, i), text.size() - 1);
+    }
     if (!digit(i)) continue;
     size_t end = i;
     while (digit(end) || (end < text.size() && (text[end] == '.' || text[end] == 'e')) ||
            (end < text.size() && text[end] == '-' && text[end - 1] == 'e'))
       ++end;
-    const std::string number = text.substr(i, end - i);
     const bool word = i > 0 && (std::isalnum(static_cast<unsigned char>(text[i - 1])) != 0 ||
                                 text[i - 1] == '_' || text[i - 1] == '.');
-    if (!word && (whole || number.find_first_of(".e") != std::string::npos))
-      numbers.push_back((i > 0 && text[i - 1] == '-' ? "-" : "") + number);
+    if (!word)
+      numbers.push_back((i > 0 && text[i - 1] == '-' ? "-" : "") + text.substr(i, end - i));
     i = end - 1;
   }
   return numbers;
@@ -279,9 +306,11 @@ std::vector<std::string> NumbersOf(const std::string& text, bool whole) {
 
 bool IsOfOneShape(const TracedModule& named, const std::vector<TracedModule>& further) {
   const auto alike = [](const TracedCall& own, const TracedCall& at) {
-    // A text with named sizes has no other whole numbers.
-    const bool whole = own.text.find(kMark) == std::string::npos;
-    return own.name == at.name && NumbersOf(own.text, whole) == NumbersOf(at.text, whole);
+    return own.name == at.name &&
+           std::ranges::equal(NumbersOf(own.text), NumbersOf(at.text),
+                              [](const std::string& number, const std::string& other) {
+                                return number == kMark || number == other;
+                              });
   };
   return std::ranges::any_of(further, [&](const TracedModule& other) {
     return !std::ranges::equal(named.calls, other.calls, alike);

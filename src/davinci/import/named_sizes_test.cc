@@ -174,6 +174,28 @@ TEST(NamedSizes, NumbersThatAFurtherShapeChangesAreFound) {
   EXPECT_TRUE(is_of_one("{0} + 1.0", "{0} + 1.0"));
 }
 
+// Behind a view to an image that a convolution gives: before it nothing tells the image's sides.
+TEST(NamedSizes, AViewNamesWhatATensorBeforeItHas) {
+  TracedModule module = Convolution();
+  module.values[0].shape = {3, 20, 256};
+  module.values.insert(module.values.begin() + 4, Float({3, 20, 16, 16}));
+  TracedCall view = module.calls[1];
+  view.text = "{0}.reshape(3, 20, 16, 16)";
+  view.reads = {0};
+  view.gives = {{4, ""}};
+  module.calls.insert(module.calls.begin(), view);
+  for (size_t i = 1; i < module.calls.size(); ++i)
+    for (TracedCall::Given& given : module.calls[i].gives) ++given.id;
+  module.calls[1].reads = {4, 1, 2};
+  module.calls[2].reads = {5};
+  module.calls[3].reads = {6, 3};
+  module.outputs = {7};
+  const TracedModule named = WithNamedSizes(module);
+  EXPECT_EQ(named.calls[0].text, "{0}.reshape(\u27e6s0\u27e7, \u27e6s1\u27e7, 16, 16)");
+  EXPECT_EQ(Text(named, 4, 2), Text(named, 5, 2));
+  EXPECT_EQ(Text(named, 4, 2)[0], 's');
+}
+
 TEST(NamedSizes, SymbolsThatAreThereStay) {
   TracedModule module = Convolution();
   module.symbols = {{"s0", 3, {3, 5}, "x.shape[0]"}};
