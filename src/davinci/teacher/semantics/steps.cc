@@ -37,11 +37,13 @@ Expression Subtracted(const char* number) {
   return {EKind::kUnary, "-", {{EKind::kNumber, number, {}, {}}}, {}};
 }
 
-// Names in the expression are replaced by what they stand for.
+// Names in the expression are replaced by what they stand for, but for names of functions.
 Expression Substituted(Expression e, const std::map<std::string, Expression>& bound) {
   if (const auto found = bound.find(e.text); e.kind == EKind::kName && found != bound.end())
     return found->second;
-  for (Expression& part : e.parts) part = Substituted(std::move(part), bound);
+  for (size_t i = 0; i < e.parts.size(); ++i)
+    if (i > 0 || e.kind != EKind::kCall || e.parts[0].kind != EKind::kName)
+      e.parts[i] = Substituted(std::move(e.parts[i]), bound);
   for (Keyword& keyword : e.keywords) keyword.value = Substituted(std::move(keyword.value), bound);
   return e;
 }

@@ -101,6 +101,7 @@ TEST(Steps, SpellingsOfACallAreOne) {
   EXPECT_EQ(steps("nn.RReLU()({0})"),
             steps("F.rrelu({0}, lower=0.125, upper=0.3333333333333333, training=False)"));
   EXPECT_NE(steps("nn.RReLU()({0})"), steps("F.rrelu({0}, 0.125, 0.3333333333333333, True)"));
+  EXPECT_EQ(steps("nn.Threshold(0.1, 0.25)({0})"), steps("F.threshold({0}, 0.1, 0.25, False)"));
   EXPECT_EQ(steps("F.normalize({0}, dim=-1)"), steps("F.normalize({0}, p=2.0, dim=-1)"));
 }
 
