@@ -15,7 +15,7 @@ import sys
 davinci, folder = sys.argv[1], pathlib.Path(sys.argv[2])
 # Tasks of all patterns, and of one with many operators that have functions and layers of several names.
 SETS = {"all": ("--count", 60), "pointwise": ("--count", 100, "--pattern", "pointwise_chain")}
-# What a trace has in other calls than the grammar: views, sums of a negative number, blocks that are one operator of it.
+# Calls that a trace has others of than the grammar are views, sums of a negative number, and blocks that are one operator of it.
 OTHERWISE = {"reshape", "flatten", "contiguous", "transpose", "+", "-", "linear", "attention", "unbind", "stack", "lstm", "gru", "rnn", "zeros", ""}
 LEAST_ALIKE = 0.85
 

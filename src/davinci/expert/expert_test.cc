@@ -379,7 +379,7 @@ TEST(Expert, ATransposedInputIsReducedAsItLies) {
   }
 }
 
-// What replies are assembled with, where a number is that of the task's own shape.
+// Replies are assembled with it, where a number is that of the task's own shape.
 TEST(Expert, StepsThatHoldForOneShapeSayWhich) {
   const auto expert = Expert::Load(kSynth);
   ASSERT_TRUE(expert.ok());

@@ -153,7 +153,7 @@ class Namer {
           if (IsProduct(size, before, at) && left != nullptr && right != nullptr)
             return products_[{size, axis}] = {{1, {*left, *right}}};
         }
-    // What is computed of a product has its size.
+    // A tensor that is computed of a product has its size.
     if (const auto product = products_.find({size, axis}); !weight && product != products_.end())
       return product->second;
     if (maker != nullptr && size[0] >= kLeastNamed && !further_.empty())

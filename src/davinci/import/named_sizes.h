@@ -1,11 +1,12 @@
 // Names for the sizes of a module that was traced at one shape, as rows of training have them:
 // "A, B = x.shape" in the place of numbers. Pure.
 //
-// Every size of an input or weight, and of a convolution's result, becomes a symbol; another size
-// of the same value is the same symbol, or the product of two neighbouring ones. With further
-// shapes a size may also be that of an operand of its call repeated, with a border, or with another
-// one behind it, and a batch of one is a symbol where they have a larger one. So the graph computes
-// what it did at the shapes that were traced, and nothing is known of others.
+// Every size of an input or weight, and of an image that a convolution gives, becomes a symbol;
+// another size of the same value is the same symbol, or the product of two neighbouring ones. A
+// batch of one is a symbol where all inputs have it or a further shape has a larger one. With
+// further shapes a size may also be that of an operand of its call repeated, with a border, or with
+// another one behind it. So the graph computes what it did at the shapes that were traced, and
+// nothing is known of others.
 #pragma once
 
 #include <string>

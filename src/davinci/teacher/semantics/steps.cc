@@ -206,10 +206,10 @@ class NodeSteps {
     };
     if (name == "hardtanh" && number(1, "min_val") == 0.0 && number(2, "max_val") == 6.0)
       return Plain("relu6", {arguments[0]}, {});
+    if (name != "rrelu") return std::nullopt;
     const auto lower = number(1, "lower"), upper = number(2, "upper");
     const Expression* training = given(3, "training");
-    if (name != "rrelu" || !lower || !upper || (training && training->text != "False"))
-      return std::nullopt;
+    if (!lower || !upper || (training && training->text != "False")) return std::nullopt;
     const std::string slope = synth::FloatText((*lower + *upper) / 2);
     return Plain("leaky_relu", {arguments[0], {EKind::kNumber, slope, {}, {}}}, {});
   }

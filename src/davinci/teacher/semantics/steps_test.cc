@@ -96,7 +96,7 @@ TEST(Steps, SpellingsOfACallAreOne) {
   EXPECT_EQ(one, steps("F.softmax(2.0 * {0}, 1)"));
   EXPECT_EQ(one, steps("nn.Softmax(dim=1)({0} * 2.0)"));
   EXPECT_NE(one, steps("torch.softmax({0}.mul(2.0), dim=0)"));
-  // What layers call in the end, as it is traced.
+  // A trace has the functions that layers call in the end.
   EXPECT_EQ(steps("nn.ReLU6()({0})"), steps("F.hardtanh({0}, 0.0, 6.0, False)"));
   EXPECT_EQ(steps("nn.RReLU()({0})"),
             steps("F.rrelu({0}, lower=0.125, upper=0.3333333333333333, training=False)"));
