@@ -10,6 +10,7 @@ class Model(nn.Module):
     def __init__(self, order):
         super().__init__()
         self.order = order
+        self.scale = nn.RMSNorm(FEATURES)
 
     def forward(self, x, y, u, v):
         total = torch.logsumexp(x, dim=1, keepdim=True)
@@ -32,6 +33,8 @@ class Model(nn.Module):
             torch.argmax(x),
             torch.count_nonzero(torch.round(x), dim=1),
             torch.where(torch.isnan(x), y, torch.heaviside(x, y)),
+            self.scale(x * 1e-3),
+            F.rms_norm(y * 1e-3, (FEATURES,)),
         ]
 
 

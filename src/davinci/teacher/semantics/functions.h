@@ -2,6 +2,8 @@
 // its own. Those that are formulas stand in synth/teacher/functions.toml. Internal.
 #pragma once
 
+#include <optional>
+
 #include "davinci/teacher/semantics/call.h"
 
 namespace davinci::teacher {
@@ -29,5 +31,9 @@ void AddResampling(FunctionRegistry* registry);     // resample.cc: interpolate
 void AddScatters(FunctionRegistry* registry);       // scatter.cc: top-k, sums into places
 void AddShuffles(FunctionRegistry* registry);       // shuffle.cc: pixels and channels
 void AddViews(FunctionRegistry* registry);          // views.cc
+
+// What rms_norm adds where no eps is given: the distance from 1 to the next fp32 number; none for
+// other elements, as PyTorch's versions differ. norm.cc
+std::optional<double> DefaultRmsEps(synth::Precision precision);
 
 }  // namespace davinci::teacher

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <functional>
+#include <limits>
 
 #include "davinci/teacher/semantics/functions.h"
 #include "davinci/teacher/semantics/reduce.h"
@@ -123,6 +124,11 @@ Meaning Or(const Meaning& given, double otherwise) {
 
 constexpr double kUsualEps = 1e-5;
 
+Meaning RmsEps(const Builder& b, const Meaning& given) {
+  const auto usual = DefaultRmsEps(b.p.graph.precision);
+  return usual ? Or(given, *usual) : given;
+}
+
 Result<Meaning> LayerNormFunction(const Call& call) {
   const Meaning normalized = call.Argument(1, "normalized_shape");
   const size_t rank = call.Rank();
@@ -130,8 +136,8 @@ Result<Meaning> LayerNormFunction(const Call& call) {
   if (count == 0 || count > rank) return call.NotKnown();
   const bool centred = call.name == "layer_norm";
   Norm norm{call.b, call.defined, call.Argument(centred ? 4 : 3, "eps"), {}, {}};
-  if (norm.eps.IsNone() && !centred) return Unknown("rms_norm without eps");
-  norm.eps = Or(norm.eps, kUsualEps);
+  norm.eps = centred ? Or(norm.eps, kUsualEps) : RmsEps(call.b, norm.eps);
+  if (norm.eps.IsNone()) return Unknown("rms_norm without eps");
   DAVINCI_ASSIGN_OR_RETURN(const Meaning normed,
                            Normalized(norm, call.x(), AxesFrom(rank - count, rank), centred));
   norm.weight = call.Argument(2, "weight");
@@ -192,9 +198,10 @@ Result<Meaning> LayerNormModule(const ModuleCall& call) {
   const bool centred = call.name == "nn.LayerNorm";
   const Meaning sizes = call.Argument(0, "normalized_shape");
   const size_t rank = shape.size(), count = sizes.IsSequence() ? sizes.items.size() : 1;
-  if (count == 0 || count > rank || (!centred && !call.keywords.contains("eps")))
-    return call.NotKnown();
-  Norm norm{call.b, call.defined, call.Number("eps", kUsualEps), {}, {}};
+  if (count == 0 || count > rank) return call.NotKnown();
+  Norm norm{call.b, call.defined, call.Argument(1, "eps"), {}, {}};
+  norm.eps = centred ? Or(norm.eps, kUsualEps) : RmsEps(call.b, norm.eps);
+  if (norm.eps.IsNone()) return call.NotKnown();
   DAVINCI_ASSIGN_OR_RETURN(const Meaning normed,
                            Normalized(norm, call.x(), AxesFrom(rank - count, rank), centred));
   if (!IsTrue(call.Number("elementwise_affine", 1))) return normed;
@@ -258,6 +265,11 @@ Result<Meaning> PReluModule(const ModuleCall& call) {
 }
 
 }  // namespace
+
+std::optional<double> DefaultRmsEps(synth::Precision precision) {
+  if (precision != synth::Precision::kFp32) return std::nullopt;
+  return std::numeric_limits<float>::epsilon();
+}
 
 void AddNorms(FunctionRegistry* registry) {
   registry->Add({"layer_norm", "rms_norm"}, LayerNormFunction);

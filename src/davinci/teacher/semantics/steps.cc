@@ -13,6 +13,7 @@
 #include "davinci/synth/text.h"
 #include "davinci/teacher/semantics/called.h"
 #include "davinci/teacher/semantics/form_filler.h"
+#include "davinci/teacher/semantics/functions.h"
 #include "davinci/teacher/semantics/plain_call.h"
 #include "davinci/teacher/semantics/step_lines.h"
 
@@ -187,6 +188,7 @@ class NodeSteps {
     meant.parts.insert(meant.parts.end(), arguments.begin(), arguments.end());
     if (auto other = OtherLayer(name, arguments, keywords)) return std::move(*other);
     if (name == "layer_norm" || name == "rms_norm") NameNormalizedSizes(&arguments);
+    if (name == "rms_norm") NameRmsEps(&arguments, &keywords);
     return Emit(Spelled(name, std::move(arguments), std::move(keywords)), meant);
   }
 
@@ -224,6 +226,19 @@ class NodeSteps {
     for (size_t i = 0; i < sizes.size() && sizes.size() <= shape.size(); ++i)
       if (sizes[i].kind == EKind::kNumber)
         sizes[i] = SizeOr(NameOf(fmt::format("dimid_{}", shape[shape.size() - sizes.size() + i])));
+  }
+
+  // A kernel needs the number that PyTorch has in the place of no eps.
+  void NameRmsEps(std::vector<Expression>* arguments, std::vector<Keyword>* keywords) const {
+    const auto given = std::ranges::find(*keywords, "eps", &Keyword::name);
+    const Expression* eps = arguments->size() > 3      ? &(*arguments)[3]
+                            : given != keywords->end() ? &given->value
+                                                       : nullptr;
+    const auto number = DefaultRmsEps(lines_.program().graph.precision);
+    if (!number || (eps && eps->text != "None")) return;
+    if (arguments->size() > 3) arguments->resize(3);
+    if (given != keywords->end()) keywords->erase(given);
+    keywords->push_back({"eps", {EKind::kNumber, synth::FloatText(*number), {}, {}}});
   }
 
   Expression Spelled(const std::string& name, std::vector<Expression> arguments,

@@ -116,6 +116,23 @@ TEST(Steps, SizesOfANormAreItsInputs) {
       << m.Steps(y);
 }
 
+// PyTorch's number stands in the place of none: a kernel cannot add what the line does not say.
+TEST(Steps, AnRmsNormSaysItsEps) {
+  const auto line = [](const std::string& form) {
+    Module m;
+    const DimId a = m.Size(32), b = m.Size(8);
+    const ValueId x = m.Input("x", {a, b});
+    const std::string text = m.Steps(m.Call(form, {x}, {{a, b}}));
+    return text.substr(text.find("rms_norm"),
+                       text.find('\n', text.find("rms_norm")) - text.find("rms_norm"));
+  };
+  const std::string said = "rms_norm(x, eps=1.1920928955078125e-07)";
+  EXPECT_EQ(line("torch.nn.functional.rms_norm({0}, (8,))"), said);
+  EXPECT_EQ(line("torch.nn.functional.rms_norm({0}, (8,), None, None)"), said);
+  EXPECT_EQ(line("torch.nn.functional.rms_norm({0}, (8,), eps=None)"), said);
+  EXPECT_EQ(line("torch.nn.functional.rms_norm({0}, (8,), eps=1e-06)"), "rms_norm(x, eps=1e-06)");
+}
+
 // The letter of a size that a result shares with a weight behind it is read from the weight: the
 // line that makes the result may name it.
 TEST(Steps, ASizeIsReadFromAWeightRatherThanAResult) {
