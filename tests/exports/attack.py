@@ -27,6 +27,8 @@ DEVICE = FACTS["target"]
 NAME = FACTS["kernel"] if FACTS["kernel"] in vars(exported) else FACTS["kernel_function"]
 ENTRY = getattr(exported, NAME)
 IS_CLASS = isinstance(ENTRY, type)
+TASK = {"__name__": "task"}  # the names of its file, which an export of a task has as text
+exec(next((text for text in vars(exported).values() if isinstance(text, str) and "\ndef get_inputs" in text), ""), TASK)
 
 
 def value_of(spec):
@@ -128,7 +130,10 @@ def same(a, b):
             return True
         a, b = (t.to_dense() if t.layout is not torch.strided else t for t in (a, b))
         tolerance = {torch.float16: 2e-2, torch.bfloat16: 5e-2}.get(a.dtype, 1e-3)
-        return torch.allclose(a.detach(), b.detach(), rtol=tolerance, atol=tolerance, equal_nan=True)
+        # Random inputs that are none of the task's give sums of large terms that nearly cancel.
+        finite = a.detach()[a.detach().isfinite()] if a.is_floating_point() else a.detach()
+        largest = finite.abs().max().item() if finite.numel() and not finite.is_complex() and finite.dtype is not torch.bool else 0.0
+        return torch.allclose(a.detach(), b.detach(), rtol=tolerance, atol=tolerance * max(1.0, largest / 10), equal_nan=True)
     if isinstance(a, dict):
         return list(a) == list(b) and all(same(a[k], b[k]) for k in a)
     if isinstance(a, (list, tuple)):
@@ -137,8 +142,19 @@ def same(a, b):
 
 
 def fresh():
+    """Inputs as the task draws them, where they have the verified shapes: a task may be defined for no other numbers."""
+    shown = CASE["inputs"]["positional"]
     torch.manual_seed(2)
-    return [value_of(item) for item in CASE["inputs"]["positional"]]
+    drawn = list(TASK.get("get_inputs", list)())
+    if len(drawn) == len(shown) and all(fits(a, b) for a, b in zip(drawn, shown)):
+        return [a.to(DEVICE) if isinstance(a, torch.Tensor) else a for a in drawn]
+    return [value_of(item) for item in shown]
+
+
+def fits(value, spec):
+    if spec["kind"] != "tensor":
+        return not isinstance(value, (torch.Tensor, list, tuple, dict)) and value == spec["value"]
+    return isinstance(value, torch.Tensor) and list(value.shape) == spec["shape"] and value.dtype is getattr(torch, spec["dtype"])
 
 
 def copied(arguments):
@@ -189,6 +205,9 @@ def call(change=None, prepare=None, keywords=False, grad=False, around=None, tra
             return "raised" if failed is not None or "NotVerified" in type(error).__name__ else f"wrong: {type(error).__name__}: {error}"
     if failed is not None:
         return f"wrong: the reference raises {type(failed).__name__}"
+    # Weights without numbers: what PyTorch computes of them is whatever lay in its memory.
+    if IS_CLASS and any(p.is_meta for p in module.parameters()):
+        return "reference" if used else "wrong: a kernel ran"
     if not same(expected, got):
         return "wrong"
     outputs = [t for t in (got if isinstance(got, (list, tuple)) else [got]) if isinstance(t, torch.Tensor) and t.is_floating_point()]
@@ -198,7 +217,10 @@ def call(change=None, prepare=None, keywords=False, grad=False, around=None, tra
             wanted = reference(*again, **named)
         wanted = [t for t in (wanted if isinstance(wanted, (list, tuple)) else [wanted]) if isinstance(t, torch.Tensor) and t.is_floating_point()]
         if any(t.requires_grad for t in wanted):
-            sum(t.float().sum() for t in wanted if t.requires_grad).backward()
+            try:
+                sum(t.float().sum() for t in wanted if t.requires_grad).backward()
+            except RuntimeError:  # the reference changes what its own gradient needs
+                return "reference" if used else "wrong: a kernel ran"
             sum(t.float().sum() for t in outputs).backward()  # raises where gradients are gone
             for a, b in zip(theirs, again):
                 if isinstance(a, torch.Tensor) and a.requires_grad and b.grad is not None and not same(a.grad, b.grad):

@@ -1,4 +1,4 @@
-"""Modules as people write them are imported: ``davinci coverage`` on the corpus, on tasks/ and on what must be refused.
+"""Modules as people write them are imported: ``davinci coverage`` on the corpus, on tasks/, on the judge's corpus and on what must be refused.
 
     coverage_test.py DAVINCI
 """
@@ -105,6 +105,16 @@ class CoverageTest(unittest.TestCase):
         found = coverage(ROOT / "tasks")
         missing = {name: task.get("why") for name, task in found.items() if task["status"] not in IMPORTED}
         self.assertEqual(set(missing), {"pointwise/clamp_inplace"}, missing)
+
+    def test_the_judge_s_corpus_is_imported(self):
+        with tempfile.TemporaryDirectory(prefix="corpus") as folder:
+            subprocess.run([sys.executable, str(ROOT / "tests/corpus/modules.py"), folder], check=True, stdout=subprocess.DEVNULL)
+            found = coverage(folder)
+        missing = {name: task.get("why") for name, task in found.items() if task["status"] not in IMPORTED}
+        self.assertGreaterEqual(len(found) - len(missing), 0.97 * len(found), missing)
+        for name, why in missing.items():
+            self.assertEqual(found[name]["status"], "refused", why)
+            self.assertRegex(why, rf"{name}\.py:\d+: (the module's state is changed and read in one forward|bincount gives a shape)")
 
 
 if __name__ == "__main__":

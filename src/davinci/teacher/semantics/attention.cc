@@ -58,6 +58,7 @@ Result<Meaning> Attention(const Call& call) {
     if (b.p[mask.id].shape.size() != 4) return call.NotKnown();
     value.operands.push_back(mask.id);
     more += ", attn_mask={3}";
+    value.options["unseen"] = "zeros";
   } else if (!mask.IsNone()) {
     return call.NotKnown();
   }

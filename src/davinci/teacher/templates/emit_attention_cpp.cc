@@ -137,13 +137,15 @@ std::optional<KernelText> EmitAttentionCpp(const TemplateRequest& request) {
       MultiplyAdd(scores, 1, kRows, value, value_row, mixed, width, (rows + 7) / 8 * 8, kCols, width);
     }}
     for (int64_t i = 0; i < rows; ++i) {{
-      const float share = 1.0f / total[i];
+      const float share = {};
       for (int64_t d = 0; d < dim; ++d)
         out[batch * out_batch + head * out_head + (first + i) * out_row + d * out_dim] = mixed[i * width + d] * share;
     }}
   }}
 }}
-)");
+)",
+      option("unseen", "nan") == "zeros" ? "total[i] > 0.0f ? 1.0f / total[i] : 0.0f"
+                                         : "1.0f / total[i]");
   text.source = source;
   text.binding = fmt::format("{} = kernels.get(\"{}\", \"{}i64 i64 i64 i64 i64 f32\")",
                              request.name, symbol, types);

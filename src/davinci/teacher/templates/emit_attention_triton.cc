@@ -107,6 +107,7 @@ std::optional<KernelText> EmitAttentionTriton(const TemplateRequest& request) {
                    precision),
        8);
   line("top = higher", 8);
+  if (option("unseen", "nan") == "zeros") line("total = tl.where(total == 0.0, 1.0, total)");
   line(
       "tl.store(out_ptr + batch * out_batch + head * out_head + rows * out_row + dims[None, :] * "
       "out_dim, mixed / total, mask=inside)");

@@ -6,7 +6,8 @@
 // | template  | operands            | options                                                     |
 // |-----------|---------------------|-------------------------------------------------------------|
 // | attention | q, k, v, mask or    | causal, scale (Python), groups of query heads per key head, |
-// |           | additive bias       | fill (for masked scores), keep (1: where the mask is true)  |
+// |           | additive bias       | fill (for masked scores), keep (1: where the mask is true), |
+// |           |                     | unseen (zeros for a query that sees no key; otherwise NaN)  |
 // | top_k     | rows                | k                                                           |
 // | scatter   | x, index, source    | reduce: sum, mean, amax, amin; along rows of two axes       |
 // | index_add | x, index, source    |                                                             |
