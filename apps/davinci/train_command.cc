@@ -1,6 +1,7 @@
 // davinci train: reinforcement learning of the three agents' model, from a recipe.
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <chrono>
@@ -61,6 +62,17 @@ Result<Workplace> OpenPlace(const training::TrainRequest& request,
                        [](const std::string& notice) { fmt::print(stderr, "{}\n", notice); });
 }
 
+// InvalidArgument for a device "cuda:N" that this machine does not have.
+Status CheckVisible(const std::vector<std::string>& devices, size_t visible) {
+  std::vector<std::string> names = {"cpu"};
+  for (size_t i = 0; i < visible; ++i) names.push_back(fmt::format("cuda:{}", i));
+  for (const std::string& device : devices)
+    if (std::ranges::find(names, device) == names.end())
+      return InvalidArgument(fmt::format("train.sample_devices names \"{}\"; this machine has {}",
+                                         device, fmt::join(names, ", ")));
+  return Status::Ok();
+}
+
 // The devices that the model is sampled on, and of all that train: those of the ranks of this
 // machine, or the recipe's. InvalidArgument where one of them is reserved for judging.
 Result<std::vector<std::string>> SampleDevices(const training::TrainRequest& request) {
@@ -75,6 +87,7 @@ Result<std::vector<std::string>> SampleDevices(const training::TrainRequest& req
       trains.push_back(fmt::format("cuda:{}", rank));
   if (trains.size() > 1) trains.front() = "cuda:0";
   const std::vector<std::string>& asked = request.recipe.sample_devices;
+  DAVINCI_RETURN_IF_ERROR(CheckVisible(asked, visible.size()));
   const std::vector<std::string> samples = asked.empty() ? trains : asked;
   const std::string& judges = request.recipe.run.judge.devices;
   if (judges == "all") return samples;

@@ -77,7 +77,7 @@ class Soundness(unittest.TestCase):
         self.assertEqual(report["wrong"], [], export.name)
         # Not by always running the reference: the verified call runs the kernel, and gives the reference's answer.
         self.assertEqual(report["kernel"], ["as verified"], report)
-        self.assertGreaterEqual(report["calls"], 15)
+        self.assertGreaterEqual(report["calls"], 15 if report["results"]["half"] != "skipped" else 8)  # fewer change integers
         self.assertIn(report["results"]["half"], half, report["results"])
         if OPTIONS.cost:
             print(f"{export.stem}: {report['calls']} wrong calls: {report['reference']} reference, {report['raised']} raised; guard "
