@@ -416,12 +416,12 @@ Result<ResolvedRecipe> ResolveRecipe(const RunFlags& flags) {
     DAVINCI_ASSIGN_OR_RETURN(const runs::UserConfig user, runs::LoadUserConfig());
     recipe = runs::OverUserConfig(recipe, user);
   }
-  if (!recipe.tree().values.contains("task") || !recipe.tree().values["task"].contains("target")) {
+  DAVINCI_RETURN_IF_ERROR(runs::AddSettingsOfModel(FindHome, ShippedModel, &recipe));
+  if (!runs::IsSet(recipe, "task.target")) {
     const bool gpu = !gpu::DeviceMonitor::Create()->devices().empty();
     DAVINCI_RETURN_IF_ERROR(
         recipe.Override(fmt::format("task.target=\"{}\"", gpu ? "cuda" : "cpu")));
   }
-  DAVINCI_RETURN_IF_ERROR(runs::AddSettingsOfModel(FindHome, ShippedModel, &recipe));
   const bool may_be_expert =
       flags.expert_by_default && flags.backbone == nullptr && flags.model.empty();
   DAVINCI_ASSIGN_OR_RETURN(const bool by_default, runs::ChooseExpert(may_be_expert, &recipe));

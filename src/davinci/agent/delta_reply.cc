@@ -45,8 +45,9 @@ llm::Extraction ExtractReply(std::string_view text, llm::FinishReason finish,
 std::string AssembleCandidate(const Prelude& prelude, const TaskBrief& task,
                               const std::string& written, SoundKernels* sound,
                               const std::vector<LeftOut>& wrong) {
+  const std::string& kept = task.plain.file.empty() ? task.reference : task.plain.file;
   std::set<std::string> bound, own;
-  for (std::string& name : NamesBoundAtTop(task.reference)) bound.insert(std::move(name));
+  for (std::string& name : NamesBoundAtTop(kept)) bound.insert(std::move(name));
   SoundKernels kernels;
   std::string reply = written;
   if (!task.plain.code.empty()) {
@@ -83,11 +84,11 @@ std::string AssembleCandidate(const Prelude& prelude, const TaskBrief& task,
     });
   };
   for (const Prelude::Piece& piece : prelude.imports()) {
-    const bool there = task.reference.starts_with(piece.text) ||
-                       task.reference.find("\n" + piece.text) != std::string::npos;
+    const bool there =
+        kept.starts_with(piece.text) || kept.find("\n" + piece.text) != std::string::npos;
     if (needed.contains(piece.name) && !there) imports += piece.text;
   }
-  std::string file = task.reference;
+  std::string file = kept;
   if (!file.ends_with('\n')) file += '\n';
   std::string sizes;
   for (const auto& [name, value] : task.sizes)

@@ -51,6 +51,16 @@ TEST(AssembleCandidate, TaskKeepsItsOwnNames) {
   EXPECT_THAT(file, HasSubstr("Launch(), half_dv(2), self.half\n"));
 }
 
+// A live module's file reads its weights from another one.
+TEST(AssembleCandidate, AFileThatACandidateCannotReadIsNotKept) {
+  TaskBrief task = TaskOf("import torch\nstate = torch.load(place(__file__))\n");
+  task.plain.file = "half = 3\n\n\nclass Model:\n    pass\n";
+  EXPECT_EQ(AssembleCandidate(SmallPrelude(), task, "class ModelNew(Model):\n    run = half(2)\n"),
+            "half = 3\n\n\nclass Model:\n    pass\n\nimport math\n\n\n"
+            "def half_dv(x):\n    return math.floor(x / 2)\n\n\n"
+            "class ModelNew(Model):\n    run = half_dv(2)\n");
+}
+
 TEST(AssembleCandidate, DefinitionsOfTheReplyWin) {
   const std::string file = AssembleCandidate(SmallPrelude(), TaskOf("class Model: pass\n"),
                                              "def half(x):\n    return x\n\n\nhalf(1)\n");

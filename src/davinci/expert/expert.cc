@@ -398,6 +398,8 @@ Result<teacher::Steps> Expert::StepsOf(const nlohmann::json& traced, const task:
     DAVINCI_ASSIGN_OR_RETURN(teacher::Steps steps,
                              teacher_.StepsOf(graph, text, teacher::Language::kCpp));
     DAVINCI_ASSIGN_OR_RETURN(steps.plain, teacher_.PlainOf(graph, text, steps));
+    const synth::ImportedParts& own = *text.parts.imported;
+    if (!task.data.empty()) steps.plain.file = own.future + own.source;
     if (!module.one_shape.empty())
       steps.plain.one_shape =
           fmt::format("if not ({}): return {}", module.one_shape, text.parts.imported->fallback);

@@ -5,6 +5,8 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "davinci/base/json_text.h"
+
 namespace davinci::runs {
 namespace {
 
@@ -18,6 +20,22 @@ constexpr std::pair<const char*, const char*> kExpertDefaults[] = {
 bool IsOnlyEndpoint(const config::Recipe& recipe, const char* endpoint) {
   return IsSet(recipe, "llm.endpoints") &&
          recipe.tree().values["llm"]["endpoints"] == nlohmann::json::array({endpoint});
+}
+
+// A model whose settings name a language has learned no other.
+Status CheckLanguage(const config::Recipe& own, const config::Recipe& asked,
+                     const std::string& model) {
+  if (!IsSet(own, "task.language") || !IsSet(own, "task.target")) return Status::Ok();
+  const nlohmann::json& writes = own.tree().values["task"];
+  for (const char* key : {"target", "language"})
+    if (IsSet(asked, fmt::format("task.{}", key)) &&
+        asked.tree().values["task"][key] != writes[key])
+      return InvalidArgument(fmt::format(
+          "{} writes {} for the target {} alone: leave --target and --language out (where there is "
+          "no GPU its kernels are compiled and interpreted, not timed), let the expert write (no "
+          "--llm), or name another model with --model",
+          model, JsonText(writes["language"]), JsonText(writes["target"])));
+  return Status::Ok();
 }
 
 }  // namespace
@@ -44,8 +62,7 @@ Status AddSettingsOfModel(const std::function<Result<fs::path>()>& home,
   std::error_code error;
   if (!fs::exists(file, error)) return Status::Ok();
   DAVINCI_ASSIGN_OR_RETURN(config::Recipe own, config::Recipe::Load(file));
-  if (IsSet(*recipe, "task.target") && values["task"]["target"] == "cpu")
-    for (const char* key : {"agents.reply", "agents.task"}) own.Drop(key);  // Triton's
+  DAVINCI_RETURN_IF_ERROR(CheckLanguage(own, *recipe, model));
   for (const auto& [table, name] : {std::pair{"agents", "prompts"}, {"skills", "library"}}) {
     const std::string key = fmt::format("{}.{}", table, name);
     if (!IsSet(own, key) || !own.tree().values[table][name].is_string()) continue;

@@ -19,7 +19,8 @@ bool IsSet(const config::Recipe& recipe, const std::string& key);
 
 // With kEmbedded as the endpoint: puts davinci.toml of the model's folder below everything that is
 // set. Prompts and skills that it names lie in its folder or below `home()`, the installation.
-// `shipped`: the folder of the model that comes with it.
+// `shipped`: the folder of the model that comes with it. InvalidArgument where they name target and
+// language, and another one is asked for.
 Status AddSettingsOfModel(
     const std::function<Result<std::filesystem::path>()>& home,
     const std::function<Result<std::string>(const std::filesystem::path& home)>& shipped,

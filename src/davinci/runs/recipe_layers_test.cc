@@ -75,11 +75,21 @@ TEST_F(SettingsOfModelTest, LieBelowWhatIsSetAndNameFilesOfTheModelOrTheInstalla
   EXPECT_EQ(values["rollout"]["turns"], 4);
 }
 
-TEST_F(SettingsOfModelTest, ShortRepliesAreNotForTheCpu) {
-  config::Recipe recipe = Recipe({"llm.endpoints=[\"embedded\"]", "task.target=\"cpu\"",
-                                  "llm.model=\"" + model_.string() + "\""});
+TEST_F(SettingsOfModelTest, ALanguageThatTheModelHasNotLearnedIsRefused) {
+  ASSERT_TRUE(
+      WriteFileAtomic(model_ / "davinci.toml", "[task]\ntarget = \"cuda\"\nlanguage = \"triton\"\n")
+          .ok());
+  for (const char* line : {"task.target=\"cpu\"", "task.language=\"cuda\""}) {
+    config::Recipe recipe = Recipe({"llm.endpoints=[\"embedded\"]", line});
+    const Status refused = Add(&recipe);
+    EXPECT_EQ(refused.code(), StatusCode::kInvalidArgument) << line;
+    EXPECT_NE(refused.message().find("writes \"triton\" for the target \"cuda\" alone"),
+              std::string::npos)
+        << refused.message();
+  }
+  config::Recipe recipe = Recipe({"llm.endpoints=[\"embedded\"]", "task.target=\"cuda\""});
   ASSERT_TRUE(Add(&recipe).ok());
-  EXPECT_FALSE(IsSet(recipe, "agents.reply"));
+  EXPECT_EQ(recipe.tree().values["task"]["language"], "triton");
 }
 
 TEST_F(SettingsOfModelTest, AreNotAskedOfAnEndpoint) {
