@@ -62,7 +62,7 @@ Result<Workplace> OpenPlace(const training::TrainRequest& request,
                        [](const std::string& notice) { fmt::print(stderr, "{}\n", notice); });
 }
 
-// InvalidArgument for a device "cuda:N" that this machine does not have.
+// Returns InvalidArgument for a device that this machine does not have.
 Status CheckVisible(const std::vector<std::string>& devices, size_t visible) {
   std::vector<std::string> names = {"cpu"};
   for (size_t i = 0; i < visible; ++i) names.push_back(fmt::format("cuda:{}", i));

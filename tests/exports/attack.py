@@ -28,7 +28,7 @@ DEVICE = FACTS["target"]
 NAME = FACTS["kernel"] if FACTS["kernel"] in vars(exported) else FACTS["kernel_function"]
 ENTRY = getattr(exported, NAME)
 IS_CLASS = isinstance(ENTRY, type)
-LARGEST_PROCESS = 12 << 30
+LARGEST_PROCESS = 12 << 30  # bytes of address space
 TASK = {"__name__": "task"}  # the names of its file, which an export of a task has as text
 exec(next((text for text in vars(exported).values() if isinstance(text, str) and "\ndef get_inputs" in text), ""), TASK)
 
