@@ -21,7 +21,8 @@ MODEL=(optimize examples/gated_gelu.py --llm embedded --turns 1 --schemes 0 --se
 say "davinci ${EXPERT[*]}"
 status=0
 "$DAVINCI" "${EXPERT[@]}" "$@" 9>&- || status=$?
-if ((status == 0 && $# == 0)); then
+# The model needs a build with LibTorch; its kernels need Triton.
+if ((status == 0 && $# == 0)) && [[ -e $DAVINCI_ROOT/build/release/lib/libdavinci_model.so ]] && "$DAVINCI_PYTHON" -c 'import triton' 2>/dev/null; then
   say "davinci ${MODEL[*]}"
   # Status 1: nothing is certified without a GPU; 4: right, and not faster.
   "$DAVINCI" "${MODEL[@]}" 9>&- || (($? == 1 || $? == 4))
