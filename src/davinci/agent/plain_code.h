@@ -29,8 +29,8 @@ struct PlainForward {
   // The first line of a forward whose numbers are those of one shape: "if not (x.shape == (4, 8)):
   // return super().forward(x)". "": they are those of all shapes.
   std::string one_shape = {};
-  // What a candidate has in the place of the task's file, where that reads files which candidates
-  // may not (task::Task::data), as that of a live module does; "": the file itself.
+  // A candidate has this in the place of the task's file where that reads files which candidates
+  // may not read (task::Task::data), as a live module's does; "": it has the file itself.
   std::string file = {};
 };
 

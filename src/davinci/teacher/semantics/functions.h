@@ -32,8 +32,8 @@ void AddScatters(FunctionRegistry* registry);       // scatter.cc: top-k, sums i
 void AddShuffles(FunctionRegistry* registry);       // shuffle.cc: pixels and channels
 void AddViews(FunctionRegistry* registry);          // views.cc
 
-// What rms_norm adds where no eps is given: the distance from 1 to the next fp32 number; none for
-// other elements, as PyTorch's versions differ. norm.cc
+// Returns what rms_norm adds where no eps is given: the distance from 1 to the next fp32 number;
+// nothing for other elements, as PyTorch's versions differ. norm.cc
 std::optional<double> DefaultRmsEps(synth::Precision precision);
 
 }  // namespace davinci::teacher
