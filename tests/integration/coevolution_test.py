@@ -245,7 +245,7 @@ def main():
         for extra, wanted in [
                 (["--set", "rollout.turn=3"], r"rollout\.turn.*turns"),
                 (["--set", "run.seed=3"], r"run about something else.*run\.seed"),
-                (["--llm", "embedded"], r"run about something else.*llm is recorded:.* there and embedded:"),
+                (["--llm", "expert"], r"run about something else.*llm is recorded:.* there and expert"),
                 (["--llm", "recorded:nothing.jsonl"], r"nothing\.jsonl"),
                 (["--llm", "http://127.0.0.1:9/v1", "--set", "llm.max_attempts=1"], r"127\.0\.0\.1:9"),
         ]:
