@@ -48,6 +48,13 @@ def replies():
     """By request of an oracle: replies that a trial decides by."""
     broken = [m.Verified({"passed": True, "outputs": []}, False, 1), m.Verified(None, True, None)]
     return {
+        "describe": [
+            m.Described("gASVBQ==", "tuple(T,T)", [{"dtype": "f32", "shape": [2, 3], "stride": [3, 1]}, {"dtype": "i64", "shape": [], "stride": []}],
+                        [{"name": "x"}], 4096, 3, [{"name": "steps", "shape": [], "dtype": "i64"}], 0, 65536, [False, True], ["steps"], [1],
+                        [0, 1], [0, 1], False, True, "train", False, {"mode": "train"},
+                        {"flops": 12, "operators": 2, "input_bytes": 24, "weight_bytes": 8, "output_bytes": 32, "reads_everything": True,
+                         "reads_whole_operands": False}),
+            m.Described("", "T", [], [], 64, 1, [], 0, 0, [], [], [], [], [], False, False, None, False, {}, None)],
         "prepare": [m.Prepared("heavy_tailed", "gASVBQ==", {"factor": 2.0}, 13, 4096), m.Prepared("task", "gASVBQ==", None, 13)],
         "nonfinite": [m.PreparedNonfinite("gASVBQ==", 13), m.PreparedNonfinite(None)],
         "draw": [m.Drawn(["gASVBQ==", "gASVCQ=="], 13)],

@@ -2,11 +2,12 @@
 
 from typing import cast
 
-from davinci_worker import arena, description, handover, outputs, reads, reference_graph, weights
+from davinci_worker import arena, handover, outputs, reads, reference_graph, weights
 from davinci_worker.compare import Comparator
 from davinci_worker.messages import Message
+from davinci_worker.oracle import description
 from davinci_worker.oracle.draws import Draws
-from davinci_worker.oracle.messages import Done, ExportedState, Load, Mutates, Nothing, Reweigh, Seeded, State, Unchanged, Unread
+from davinci_worker.oracle.messages import Described, Done, ExportedState, Load, Mutates, Nothing, Reweigh, Seeded, State, Unchanged, Unread
 from davinci_worker.oracle.truth import Truth
 from davinci_worker.reference import Reference
 
@@ -27,7 +28,7 @@ class Facts:
         self._draws.know(asked)
         return self._reference.load(cast(Message, asked))
 
-    def describe(self, asked: Seeded) -> Message:
+    def describe(self, asked: Seeded) -> Described:
         """What a runner needs to build a variant of its own, plus facts about the task."""
         self._reference.instance(asked.variant)
         return description.describe(self._reference, self._draws.draw(asked.seed, "task", asked.variant), asked.seed)

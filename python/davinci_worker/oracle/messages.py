@@ -207,6 +207,33 @@ class ExportedState:
 
 
 @dataclass
+class Described:
+    """Facts about one variant of a task (judge/roles/variant_facts.h). Of each output: whether it is ``lent``, numbers of where it ``begins``
+    and of the memory that it overlaps (``regions``). ``kept``, ``left_in``: buffers and inputs that a call writes to. ``work``: bytes and
+    operations of a call, of variant 0."""
+    init: str
+    structure: str
+    outputs: list[Descriptor]
+    inputs: list[Descriptor]
+    slot_bytes: int
+    slots: int
+    state: list[Descriptor]
+    device_bytes: int
+    footprint_bytes: int
+    lent: list[bool]
+    kept: list[str]
+    left_in: list[int]
+    begins: list[int]
+    regions: list[int]
+    stochastic: bool
+    reseed_calls: bool
+    mode: str | None
+    compiles: bool
+    verified: Report
+    work: Report | None
+
+
+@dataclass
 class Unread:
     names: list[str]
 

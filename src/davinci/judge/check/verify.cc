@@ -25,17 +25,14 @@ constexpr double kOverwrittenValue = 3.39e38;
 // comes first, then the buffers that it writes to, then the inputs.
 std::string WhereInAnswer(const VariantFacts& facts, size_t part, size_t num_parts) {
   const size_t num_outputs = facts.outputs.size();
-  const json kept = facts.raw.value("kept", json::array());
-  const json left = facts.raw.value("left_in", json::array());
-  const size_t first_kept = num_outputs - std::min(num_outputs, kept.size());
+  const size_t first_kept = num_outputs - std::min(num_outputs, facts.kept.size());
   if (part >= num_outputs) {
     const size_t at = part - num_outputs;
-    return at < left.size() ? fmt::format("input {} after the call: ", left[at].get<int>())
-                            : "an input after the call: ";
+    return at < facts.left_in.size() ? fmt::format("input {} after the call: ", facts.left_in[at])
+                                     : "an input after the call: ";
   }
   if (part >= first_kept)
-    return fmt::format("buffer {} after the call: ",
-                       kept[part - first_kept].get_ref<const std::string&>());
+    return fmt::format("buffer {} after the call: ", facts.kept[part - first_kept]);
   return num_parts > 1 ? fmt::format("output {}: ", part) : std::string();
 }
 

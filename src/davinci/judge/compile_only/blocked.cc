@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "davinci/base/utf8.h"
-#include "davinci/judge/roles/untrusted_json.h"
+#include "davinci/judge/roles/runner_replies.h"
 #include "davinci/judge/trial/candidate_process.h"
 #include "davinci/judge/trial/verdict.h"
 
@@ -55,20 +55,18 @@ bool StoppedForWantOfDevice(Trial& trial, const Failure& failure, int variant) {
     trial.compile_only.blocked = {kTooSlow, failure.message};
     return true;
   }
-  const json report = CompileOnlyReport(trial.candidate, &trial.compile_only);
-  const auto blocked = report.find("blocked");
+  const auto report =
+      CompileOnlyReport(trial.candidate, &trial.compile_only).get<from_runner::CompiledOnly>();
   const bool loaded = trial.candidate.loaded && !trial.candidate.loaded->failure;
-  if (blocked == report.end() || !blocked->is_object()) {
-    if (own_size || !loaded || !MayBeDueToSize(failure.outcome) ||
-        report.value("any_size", json()) == true)
-      return false;
+  if (!report.blocked) {
+    if (own_size || !loaded || !MayBeDueToSize(failure.outcome) || report.any_size) return false;
     trial.compile_only.blocked = {
         "it fails at sizes that are not the task's own",
         fmt::format("{}: {}", OutcomeName(failure.outcome), ElideMiddle(failure.message, 1000))};
     return true;
   }
-  trial.compile_only.blocked = {ElideMiddle(TextIn(*blocked, "reason"), 100),
-                                ElideMiddle(TextIn(*blocked, "detail"), 1000)};
+  trial.compile_only.blocked = {ElideMiddle(report.blocked->reason, 100),
+                                ElideMiddle(report.blocked->detail, 1000)};
   return true;
 }
 

@@ -8,7 +8,7 @@
 
 #include "davinci/base/json_text.h"
 #include "davinci/judge/compile_only/blocked.h"
-#include "davinci/judge/roles/untrusted_json.h"
+#include "davinci/judge/roles/runner_replies.h"
 
 namespace davinci::judge {
 namespace {
@@ -24,29 +24,6 @@ std::string ShrunkSizesText(const json& shrunk) {
     sizes.push_back(fmt::format("{} = {} instead of {}", name, JsonText(value),
                                 JsonText(shrunk.at("own").at(name))));
   return fmt::format("{}", fmt::join(sizes, ", "));
-}
-
-// What a report says was built.
-struct Built {
-  bool tf32 = false;        // some kernel multiplies fp32 so
-  int64_t triton = 0;       // kernel variants
-  int64_t interpreted = 0;  // of these
-  int64_t compiled = 0;     // native modules
-};
-
-Built BuiltOf(const json& report) {
-  Built built;
-  if (const auto kernels = report.find("kernels"); kernels != report.end() && kernels->is_array())
-    for (const json& kernel : *kernels) {
-      if (!kernel.is_object()) continue;
-      ++built.triton;
-      if (CountIn(kernel, "interpreted") > 0) ++built.interpreted;
-      built.tf32 = built.tf32 || TextIn(kernel, "fp32_products") == "TF32";
-    }
-  if (const auto builds = report.find("builds"); builds != report.end() && builds->is_array())
-    for (const json& build : *builds)
-      if (build.is_object() && build.value("ok", json()) == true) ++built.compiled;
-  return built;
 }
 
 }  // namespace
@@ -76,7 +53,7 @@ void DescribeCompileOnly(Trial& trial, const json& report, Evaluation* evaluatio
   evaluation->speedup.reset();
   evaluation->AddLabel(Label::kCompileOnly);
 
-  const Built built = BuiltOf(report);
+  const auto built = report.get<from_runner::CompiledOnly>();
   const bool only_pytorch =
       !trial.compile_only.blocked && evaluation->correct == true && built.interpreted == 0;
   if (only_pytorch)

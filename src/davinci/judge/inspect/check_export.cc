@@ -6,6 +6,7 @@
 #include "davinci/base/files.h"
 #include "davinci/base/utf8.h"
 #include "davinci/judge/roles/runner_pool.h"
+#include "davinci/judge/roles/runner_replies.h"
 #include "davinci/judge/trial/device_share.h"
 #include "davinci/judge/trial/reference.h"
 
@@ -19,15 +20,8 @@ constexpr double kEndOfProcessSeconds = 5;
 
 // Why a call of the export does not run the kernel; empty where it does.
 std::string WhyReference(const Answer& answer) {
-  if (answer.failure) return answer.failure->message;
-  const auto reasons = answer.ok.find("why");
-  if (reasons == answer.ok.end() || !reasons->is_array() || reasons->empty())
-    return "its process did not say";
-  for (const json& reason : *reasons) {
-    if (reason.is_null()) continue;
-    return reason.is_string() ? reason.get<std::string>() : "its process did not say";
-  }
-  return "";
+  return answer.failure ? answer.failure->message
+                        : answer.ok.get<from_runner::CalledExport>().why_reference;
 }
 
 }  // namespace

@@ -85,8 +85,7 @@ struct LeastWork {
   stats::TaskWork perfect;  // as far as it is known
 };
 
-// `work`: as the oracle describes the reference's.
-LeastWork LeastWorkOf(const Trial& trial, const json& work) {
+LeastWork LeastWorkOf(const Trial& trial, const CallWork& work) {
   // An output that need not depend on the inputs need not read them, nor be written anew. One
   // that is an input need not be written. Both are the task's doing, and its tags say so.
   const std::vector<std::string> tags = TaskTags(trial.task, trial.admission);
@@ -95,16 +94,17 @@ LeastWork LeastWorkOf(const Trial& trial, const json& work) {
   const bool in_place =
       trial.task.config.inplace || trial.session->reference_mutates || HasTag(tags, "identity");
   LeastWork least;
-  if (!constant && work.value("reads_everything", false))
-    least.reads.read_bytes = work.value("input_bytes", 0.0);
-  if (!constant && work.value("reads_whole_operands", false))
-    least.perfect.read_bytes = work.value("input_bytes", 0.0) + work.value("weight_bytes", 0.0);
+  if (!constant && work.reads_everything)
+    least.reads.read_bytes = static_cast<double>(work.input_bytes);
+  if (!constant && work.reads_whole_operands)
+    least.perfect.read_bytes = static_cast<double>(work.input_bytes + work.weight_bytes);
   if (!constant && !in_place)
-    least.writes.written_bytes = std::min(
-        work.value("output_bytes", 0.0), WrittenBytes(trial.pairs.record.back().candidate.outputs));
+    least.writes.written_bytes =
+        std::min(static_cast<double>(work.output_bytes),
+                 WrittenBytes(trial.pairs.record.back().candidate.outputs));
   least.perfect.written_bytes = least.writes.written_bytes;
   if (trial.task.config.precision == config::Precision::kFp32)
-    least.arithmetic.flops = work.value("flops", 0.0);
+    least.arithmetic.flops = static_cast<double>(work.flops);
   return least;
 }
 
@@ -149,12 +149,12 @@ Result<Peaks> PeaksFor(Trial& trial, double bytes, bool remeasure) {
 
 Result<bool> CheckRoofline(Trial& trial) {
   if (!trial.report.evaluation.candidate_time || trial.pairs.record.empty()) return true;
-  const json work = trial.session->facts[0].value().raw.value("work", json());
-  if (!work.is_object()) return true;
+  const auto& work = trial.session->facts[0].value().work;
+  if (!work) return true;
   const double seconds = 1e-3 * trial.report.evaluation.candidate_time->median_ms;
 
   for (const bool again : {false, true}) {
-    LeastWork least = LeastWorkOf(trial, work);
+    LeastWork least = LeastWorkOf(trial, *work);
     const double moved_bytes = least.perfect.read_bytes + least.perfect.written_bytes;
     const auto peaks = PeaksFor(trial, moved_bytes, again);
     if (!peaks.ok()) return true;  // nothing to hold the time against

@@ -12,7 +12,7 @@
 #include "davinci/judge/check/second_opinion.h"
 #include "davinci/judge/roles/baseline_profiles.h"
 #include "davinci/judge/roles/runner_failure.h"
-#include "davinci/judge/roles/untrusted_json.h"
+#include "davinci/judge/roles/runner_replies.h"
 #include "davinci/judge/trial/device_share.h"
 #include "davinci/judge/trial/task_admission.h"
 #include "davinci/judge/trial/trial_session.h"
@@ -71,7 +71,7 @@ void CollectHotTimes(Trial& trial) {
   for (const Timed* timed : {&trial.candidate.timed, &trial.session->baseline}) {
     const Answer answer = CallHot(trial.inputs, *timed, kHotSeconds, ProfileTimeout(trial));
     if (answer.failure) return;
-    ms[static_cast<int>(timed->side)] = NumberIn(answer.ok, "ms", 0);
+    ms[static_cast<int>(timed->side)] = answer.ok.get<from_runner::Hot>().ms;
   }
   const auto candidate = Plausible(&trial.report, ms[static_cast<int>(Side::kCandidate)],
                                    1e3 * LongestWait(ProfileTimeout(trial)), "times.hot_ms");
@@ -114,21 +114,14 @@ void CollectProfile(Trial& trial) {
       }
       if (!known.is_null()) trial.context.profiles->Keep(SessionKey(trial), known);
     }
-    const auto busy = [](const json& report) -> json {
-      const auto device = report.find("device");
-      const double ms = device == report.end() ? -1 : NumberIn(*device, "busy_ms", -1);
-      return ms < 0 ? json() : json(ms);
+    const auto busy = [](const json& report) {
+      const auto ms = report.get<from_runner::Profiled>().busy_ms;
+      return ms ? json(*ms) : json();
     };
     trial.report.evaluation.times["device_ms"] = {{"candidate", busy(profile.ok)},
                                                   {"baseline", busy(known)}};
   }
-  double share = 0;
-  std::string top;
-  if (const auto s = profile.ok.find("library_share"); s != profile.ok.end() && s->is_number())
-    share = s->get<double>();
-  if (const auto ops = profile.ok.find("operators"); ops != profile.ok.end() && ops->is_array())
-    for (const json& op : *ops)
-      if (FlagIn(op, "compute") && top.empty()) top = TextIn(op, "op");
+  auto [_, share, top] = profile.ok.get<from_runner::Profiled>();
   if (top.empty() && trial.job.target == Target::kCuda) top = "library kernels";
   // Nothing was compiled for it: what is no operator is Python, or native code of unknown origin,
   // e.g. a library's function called by its address.
@@ -206,8 +199,8 @@ Evaluation Conclude(Trial& trial) {
     if (trial.session && !trial.job.compile_only)
       for (size_t variant = 0; variant < trial.session->facts.size(); ++variant) {
         const auto& facts = trial.session->facts[variant];
-        if (!facts || !facts->raw.contains("verified")) continue;
-        json verified = facts->raw["verified"];
+        if (!facts) continue;
+        json verified = facts->verified;
         const auto handover = trial.candidate.handovers.find(static_cast<int>(variant));
         verified["handover"] =
             handover == trial.candidate.handovers.end() ? json::array() : handover->second;
@@ -219,8 +212,8 @@ Evaluation Conclude(Trial& trial) {
     if (facts.stochastic)
       evaluation.AddLabel(facts.reseed_calls ? Label::kStochasticReference : Label::kEvalMode);
     if (trial.session->reference_hides_changes) evaluation.AddLabel(Label::kSideEffectsNotCompared);
-    if (facts.raw.value("compiles", false)) evaluation.AddLabel(Label::kCompilesItself);
-    trial.report.evidence.work = facts.raw.value("work", json());
+    if (facts.compiles) evaluation.AddLabel(Label::kCompilesItself);
+    if (facts.work) trial.report.evidence.work = *facts.work;
   }
   for (auto& [name, seconds] : trial.clock.stage_seconds.items())
     evaluation.times["stages_ms"][name] = 1e3 * seconds.get<double>();

@@ -28,8 +28,8 @@ inline constexpr int kUnknownParts = 8;
 
 enum class MemoryBudget { kEstimated, kHalfMore, kAll };
 
-// Parts needed for `footprint` (the oracle estimates it, davinci_worker/description.py) of a device
-// with `total` bytes: 0 below a sixty-fourth, at most kMemoryParts.
+// Parts needed for `footprint` (the oracle estimates it, davinci_worker/oracle/description.py) of a
+// device with `total` bytes: 0 below a sixty-fourth, at most kMemoryParts.
 int PartsFor(int64_t footprint, int64_t total, MemoryBudget budget = MemoryBudget::kEstimated);
 
 using gpu::AcquireMemory;

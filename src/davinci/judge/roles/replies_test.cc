@@ -1,4 +1,5 @@
-// Replies of an oracle as they are read. tests/worker/messages_test.py writes the golden files.
+// Replies of an oracle and of runners as they are read. tests/worker/messages_test.py writes the
+// golden files of an oracle.
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -8,6 +9,8 @@
 
 #include "davinci/base/files.h"
 #include "davinci/judge/roles/oracle_replies.h"
+#include "davinci/judge/roles/runner_replies.h"
+#include "davinci/judge/roles/variant_facts.h"
 
 namespace davinci::judge::from_oracle {
 namespace {
@@ -82,6 +85,79 @@ TEST(Replies, OfTheDeviceAndTheProcess) {
   EXPECT_EQ(GoldenReplies<Turn>("turn").at(0).turn_seconds, 0.25);
   EXPECT_EQ(GoldenReplies<Calibrated>("calibrate").at(0).between_events_seconds, 0.25);
   EXPECT_TRUE(GoldenReplies<Forgot>("forget").at(0).clean);
+}
+
+TEST(Replies, OfAReferenceAreFacts) {
+  const auto facts = GoldenReplies<VariantFacts>("describe");
+  ASSERT_EQ(facts.size(), 2);
+  EXPECT_EQ(facts[0].init, "gASVBQ==");
+  EXPECT_EQ(facts[0].structure, "tuple(T,T)");
+  ASSERT_EQ(facts[0].outputs.size(), 2);
+  EXPECT_EQ(facts[0].outputs[1].dtype, "i64");
+  EXPECT_EQ(facts[0].outputs[0].stride, (std::vector<int64_t>{3, 1}));
+  EXPECT_EQ(facts[0].slot_bytes, 4096);
+  EXPECT_EQ(facts[0].num_slots, 3);
+  EXPECT_EQ(facts[0].num_weights, 1);
+  EXPECT_EQ(facts[0].lent, (std::vector<bool>{false, true}));
+  EXPECT_EQ(facts[0].kept, std::vector<std::string>{"steps"});
+  EXPECT_EQ(facts[0].left_in, std::vector<int>{1});
+  EXPECT_EQ(facts[0].mode, "train");
+  EXPECT_EQ(facts[0].footprint_bytes, 65536);
+  ASSERT_TRUE(facts[0].work);
+  EXPECT_EQ(facts[0].work->operators, 2);
+  EXPECT_TRUE(facts[0].work->reads_everything);
+  EXPECT_EQ(json(*facts[0].work).at("flops"), 12);
+  EXPECT_EQ(facts[1].mode, "");
+  EXPECT_FALSE(facts[1].work);
+}
+
+// Whatever the process sends: what cannot be read is the default.
+TEST(Replies, OfARunnerAreReadWithoutTrust) {
+  const json strange[] = {json(),
+                          json::array({1}),
+                          json("text"),
+                          json::object(),
+                          {{"seconds", "x"}, {"ms", json::array()}, {"matched", 3}, {"clean", 1}}};
+  for (const json& reply : strange) {
+    EXPECT_EQ(reply.get<from_runner::Loaded>().seconds, 0);
+    EXPECT_EQ(reply.get<from_runner::Hot>().ms, 0);
+    EXPECT_EQ(reply.get<from_runner::TookState>().matched, "");
+    EXPECT_FALSE(reply.get<from_runner::Forgot>().clean);
+    EXPECT_FALSE(reply.get<from_runner::Profiled>().busy_ms);
+    EXPECT_EQ(reply.get<from_runner::CalledExport>().why_reference, "its process did not say");
+    EXPECT_FALSE(reply.get<from_runner::CompiledOnly>().blocked);
+  }
+}
+
+TEST(Replies, OfARunnerSayWhatTheyHold) {
+  const json profile = {{"device", {{"busy_ms", 0.5}}},
+                        {"library_share", 0.25},
+                        {"operators",
+                         {{{"op", "aten::view"}, {"compute", false}},
+                          {{"op", "aten::mm"}, {"compute", true}},
+                          {{"op", "aten::add"}, {"compute", true}}}}};
+  const auto profiled = profile.get<from_runner::Profiled>();
+  EXPECT_EQ(profiled.busy_ms, 0.5);
+  EXPECT_EQ(profiled.library_share, 0.25);
+  EXPECT_EQ(profiled.top_operator, "aten::mm");
+
+  const json compiled = {
+      {"blocked", {{"reason", "no device"}}},
+      {"any_size", true},
+      {"kernels", {{{"interpreted", 2}, {"fp32_products", "TF32"}}, {{"interpreted", 0}}, 7}},
+      {"builds", {{{"ok", true}}, {{"ok", "true"}}}}};
+  const auto only = compiled.get<from_runner::CompiledOnly>();
+  EXPECT_EQ(only.blocked.value().reason, "no device");
+  EXPECT_EQ(only.blocked->detail, "");
+  EXPECT_TRUE(only.any_size);
+  EXPECT_TRUE(only.tf32);
+  EXPECT_EQ(only.triton, 2);
+  EXPECT_EQ(only.interpreted, 1);
+  EXPECT_EQ(only.compiled, 1);
+
+  EXPECT_EQ(json({{"why", {nullptr, nullptr}}}).get<from_runner::CalledExport>().why_reference, "");
+  EXPECT_EQ(json({{"why", {nullptr, "shape"}}}).get<from_runner::CalledExport>().why_reference,
+            "shape");
 }
 
 }  // namespace

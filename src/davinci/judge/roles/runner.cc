@@ -6,7 +6,7 @@
 #include "davinci/base/clock.h"
 #include "davinci/judge/roles/run_call.h"
 #include "davinci/judge/roles/runner_failure.h"
-#include "davinci/judge/roles/untrusted_json.h"
+#include "davinci/judge/roles/runner_replies.h"
 
 namespace davinci::judge {
 
@@ -27,7 +27,7 @@ bool Runner::Forget(double timeout_seconds) {
   link_.compiles().Forget();
   if (frozen_) (void)process().Thaw();
   frozen_ = false;
-  return !answer.failure && FlagIn(answer.ok, "clean");
+  return !answer.failure && answer.ok.get<from_runner::Forgot>().clean;
 }
 
 CallResult Runner::Call(const CallOptions& options) {

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -12,9 +13,22 @@
 
 namespace davinci::judge {
 
+// What one call of a reference does, for the roofline and the timing of many launches. Bytes of the
+// tensors, each once.
+struct CallWork {
+  int64_t flops = 0;
+  int64_t operators = 0;  // of PyTorch
+  int64_t input_bytes = 0;
+  int64_t weight_bytes = 0;
+  int64_t output_bytes = 0;
+  bool reads_everything = false;      // of its inputs, surely
+  bool reads_whole_operands = false;  // products of matrices alone do the work
+};
+void from_json(const nlohmann::json& reply, CallWork& read);
+void to_json(nlohmann::json& written, const CallWork& work);
+
 // The facts describe one shape variant of a task; the runner builds its own from `init`.
 struct VariantFacts {
-  nlohmann::json raw;
   std::string init;                   // pickled constructor arguments, opaque
   std::string structure;              // of the output
   std::vector<OutputTensor> outputs;  // dtype, shape, stride expected
@@ -29,8 +43,22 @@ struct VariantFacts {
   std::vector<bool> lent;
   std::vector<int> begins;
   std::vector<int> regions;
-  std::string mode;  // "", "train", "eval"
+  std::string mode;        // "", "train", "eval"
+  size_t num_weights = 0;  // parameters and buffers
+  // What a call writes to besides: buffers by name, the last of the outputs, and inputs by number,
+  // compared behind the outputs.
+  std::vector<std::string> kept;
+  std::vector<int> left_in;
+  bool compiles = false;         // the reference asks for a compiler itself
+  int64_t footprint_bytes = 0;   // of a device that an evaluation will hold at most, estimated
+  int64_t device_bytes = 0;      // that the device has; 0: no device
+  std::optional<CallWork> work;  // of variant 0
+  // What an export may be called with (davinci_runtime/guard.py): evidence, passed on.
+  nlohmann::json verified;
 };
+
+// A member that must be there and is not, or has another type, throws nlohmann::json::exception.
+void from_json(const nlohmann::json& reply, VariantFacts& read);
 
 // The first request that runs forward, some six times and twice of those in float64. All of it may
 // take so long.

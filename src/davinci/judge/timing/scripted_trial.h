@@ -326,7 +326,6 @@ class ScriptedTrial {
     trial.session->oracle =
         std::make_unique<Oracle>(std::make_shared<ScriptedOracle>(&device_), "cuda");
     VariantFacts facts;
-    facts.raw = nlohmann::json::object();
     facts.structure = "T";
     facts.outputs.emplace_back();
     facts.outputs[0].dtype = "f32";

@@ -20,8 +20,6 @@
 namespace davinci::judge {
 namespace {
 
-using nlohmann::json;
-
 // Pairs before timing. On cuda a window of calls follows (WarmWindows), and the pair is left out
 // where an earlier candidate of the session has shown how long a call of the baseline takes.
 constexpr int kWarmupPairsOnCpu = 2;
@@ -265,8 +263,8 @@ Result<std::optional<PhasePlan>> PlanTiming(Trial& trial) {
                                               ? kBetweenProcessSecondsOnCuda
                                               : kBetweenProcessSecondsOnCpu;
   if (trial.job.target == Target::kCuda)
-    options.ratio.baseline_kernels = std::max(
-        1, trial.session->facts[0].value().raw.value("work", json::object()).value("operators", 1));
+    if (const auto& work = trial.session->facts[0].value().work)
+      options.ratio.baseline_kernels = std::max(1, static_cast<int>(work->operators));
   DAVINCI_ASSIGN_OR_RETURN(const stats::MeasurementPlan plan,
                            stats::PlanMeasurement(trial.timing.baseline_seconds, options));
   return std::optional<PhasePlan>({options, plan});

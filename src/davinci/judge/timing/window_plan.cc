@@ -8,8 +8,6 @@
 namespace davinci::judge {
 namespace {
 
-using nlohmann::json;
-
 // Calls in a window at most.
 constexpr int kMostCalls = 12;
 // Time for which the oracle keeps the device after a process was let go, so that its host is awake
@@ -56,9 +54,7 @@ Status PrepareWindows(Trial& trial) {
   return DrawAhead(trial);
 }
 
-bool KeepsState(const Session& session) {
-  return !session.facts[0].value().raw.value("kept", json::array()).empty();
-}
+bool KeepsState(const Session& session) { return !session.facts[0].value().kept.empty(); }
 
 void PlanWindows(Trial& trial) {
   const VariantFacts& facts = trial.session->facts[0].value();

@@ -6,7 +6,7 @@
 
 #include "davinci/judge/request/baselines.h"
 #include "davinci/judge/roles/output_arena.h"
-#include "davinci/judge/roles/untrusted_json.h"
+#include "davinci/judge/roles/runner_replies.h"
 #include "davinci/judge/trial/device_share.h"
 
 namespace davinci::judge {
@@ -14,6 +14,7 @@ namespace {
 
 using nlohmann::json;
 
+constexpr char kReseeded[] = "reseeded";    // weights, as a runner says it took them over
 constexpr uint64_t kMostPadding = 1 << 21;  // bytes: a huge page
 
 bool IsOrder(const json& order) {
@@ -36,12 +37,12 @@ Status FitOutputs(Target target, Session* session, const VariantFacts& facts) {
 
 // Which of the reference's tensors each of the candidate's took over in a variant, as the runner
 // says: [[name, index, order of dimensions]], null where its weights were reseeded.
-void KeepHandover(Candidate* candidate, int variant, const json& answer, size_t num_wanted) {
-  const auto pairs = answer.find("pairs");
+void KeepHandover(Candidate* candidate, int variant, const from_runner::TookState& took,
+                  size_t num_wanted) {
   const bool readable =
-      pairs != answer.end() && pairs->is_array() && TextIn(answer, "matched") != "reseeded" &&
-      std::ranges::all_of(*pairs, [&](const json& pair) { return IsPair(pair, num_wanted); });
-  candidate->handovers[variant] = readable ? *pairs : json();
+      took.pairs.is_array() && took.matched != kReseeded &&
+      std::ranges::all_of(took.pairs, [&](const json& pair) { return IsPair(pair, num_wanted); });
+  candidate->handovers[variant] = readable ? took.pairs : json();
 }
 
 // Marks those tensors of the weights that the reference does not read; false: there are none.
@@ -96,27 +97,27 @@ Result<std::optional<Failure>> BindVariant(Trial& trial, Timed* timed, int varia
   if (Answer built = ask(construct); built.failure) return Maybe(built.failure);
 
   // A module without state (functional tasks) has nothing to copy.
-  const auto& state = facts->raw.at("state");
-  if (!state.empty()) {
+  if (facts->num_weights > 0) {
     DAVINCI_ASSIGN_OR_RETURN(auto exported, trial.session->oracle->Ask(to_oracle::State{variant}));
     to_runner::TakeState take = {.variant = variant, .exported = std::move(exported.ok)};
     std::vector<int> fds;
     for (const UniqueFd& fd : exported.fds) fds.push_back(fd.get());
     Answer copied = ask(take, fds);
     if (timed == &trial.candidate.timed && !copied.failure &&
-        TextIn(copied.ok, "matched") == "reseeded") {
+        copied.ok.get<from_runner::TookState>().matched == kReseeded) {
       DAVINCI_ASSIGN_OR_RETURN(const bool fewer, MarkUnread(trial, variant, &take));
       if (fewer) copied = ask(take, fds);
     }
     if (copied.failure) return Maybe(copied.failure);
-    const std::string matched = TextIn(copied.ok, "matched");
+    const auto took = copied.ok.get<from_runner::TookState>();
+    const std::string& matched = took.matched;
     if (timed == &trial.candidate.timed)
-      KeepHandover(&trial.candidate, variant, copied.ok, state.size());
-    if (matched != "names" && matched != "values" && matched != "shapes" && matched != "reseeded") {
+      KeepHandover(&trial.candidate, variant, took, facts->num_weights);
+    if (matched != "names" && matched != "values" && matched != "shapes" && matched != kReseeded) {
       return Maybe(
           Broken(Rule::kControlChannel, "the candidate tampered with how weights are handed over"));
     }
-    if (timed == &trial.candidate.timed && matched == "reseeded") {
+    if (timed == &trial.candidate.timed && matched == kReseeded) {
       // Documented fallback: both sides keep the weights drawn from the same seed, which then
       // cannot be randomised.
       if (variant == 0) {
@@ -133,10 +134,8 @@ Result<std::optional<Failure>> BindVariant(Trial& trial, Timed* timed, int varia
   DAVINCI_ASSIGN_OR_RETURN(auto arena, trial.session->oracle->Ask(to_oracle::MakeArena{
                                            timed->name, facts->slot_bytes, facts->num_slots}));
   const auto made = arena.ok.get<from_oracle::Arena>();
-  to_runner::Bind bind = {.variant = variant,
-                          .inputs = facts->inputs,
-                          .kept = facts->raw.value("kept", std::vector<std::string>()),
-                          .bytes = made.bytes};
+  to_runner::Bind bind = {
+      .variant = variant, .inputs = facts->inputs, .kept = facts->kept, .bytes = made.bytes};
   for (const OutputTensor& output : facts->outputs)
     bind.contiguous.push_back(IsContiguous(output) ? std::optional(NumElements(output))
                                                    : std::nullopt);

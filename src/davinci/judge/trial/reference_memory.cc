@@ -71,14 +71,14 @@ Status ReserveDeviceMemory(Trial& trial) {
 }
 
 Status FitDeviceMemory(Trial& trial, const VariantFacts& facts) {
-  const auto footprint = facts.raw.value("footprint_bytes", int64_t{0});
+  const int64_t footprint = facts.footprint_bytes;
   DeviceMemoryOf(&trial.report).estimated_bytes = footprint;
   bool more = trial.budget == MemoryBudget::kHalfMore;
   if (trial.context.facts != nullptr && !more)
     if (const auto known = trial.context.facts->Get("footprint", FootprintKey(trial));
         known.ok() && *known)
       more = (*known)->value("half_more", false);
-  const int parts = PartsFor(footprint, facts.raw.value("device_bytes", int64_t{0}),
+  const int parts = PartsFor(footprint, facts.device_bytes,
                              more ? MemoryBudget::kHalfMore : MemoryBudget::kEstimated);
   if (trial.context.facts != nullptr)
     (void)trial.context.facts->Put("footprint", FootprintKey(trial),

@@ -5,8 +5,8 @@
 #include "davinci/base/files.h"
 #include "davinci/judge/machine/device_memory.h"
 #include "davinci/judge/roles/runner_failure.h"
+#include "davinci/judge/roles/runner_replies.h"
 #include "davinci/judge/roles/session_pool.h"
-#include "davinci/judge/roles/untrusted_json.h"
 #include "davinci/judge/trial/bind_variant.h"
 #include "davinci/judge/trial/candidate_process.h"
 #include "davinci/judge/trial/reference.h"
@@ -68,8 +68,8 @@ Result<bool> LoadCandidate(Trial& trial) {
   if (loaded.failure) return Verdict(trial, *loaded.failure);
   const double longest =
       LongestWait(trial.protocol.load_timeout_seconds) + trial.protocol.compile_timeout_seconds;
-  if (const auto said =
-          Plausible(&trial.report, NumberIn(loaded.ok, "seconds", 0), longest, "times.import_ms"))
+  if (const auto said = Plausible(&trial.report, loaded.ok.get<from_runner::Loaded>().seconds,
+                                  longest, "times.import_ms"))
     trial.report.evaluation.times["import_ms"] = 1e3 * *said;
   if (!trial.session) {  // all were busy when we came
     DAVINCI_RETURN_IF_ERROR(TakeSession(

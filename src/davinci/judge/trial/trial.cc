@@ -50,7 +50,7 @@ double CallTimeout(const Trial& trial) {
 
 bool BaselineCompiles(const Job& job, const Session& session) {
   const auto& facts = session.facts[0];
-  return IsCompiled(job.baseline) || (facts && facts->raw.value("compiles", false));
+  return IsCompiled(job.baseline) || (facts && facts->compiles);
 }
 
 int64_t MemoryBytes(const Job& job, const Protocol& protocol) {

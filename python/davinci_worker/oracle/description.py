@@ -2,10 +2,15 @@
 
 import math
 import time
+from collections.abc import Callable, Iterable
+from typing import Any
 
 import torch
 
 from davinci_worker import arena, eager, memory, outputs, packing, signature, source, trace, weights
+from davinci_worker.instance import InputSet, Instance
+from davinci_worker.oracle.messages import Described, Descriptor, Report
+from davinci_worker.reference import Reference
 
 _SLOTS = 3
 _MANY_SLOTS_BYTES = 64 << 20  # larger inputs get one slot: contents are fresh anyway, memory is not free
@@ -14,7 +19,7 @@ _LARGE_BYTES = 256 << 20  # of inputs: of their temporaries none is kept
 _MOST_OF_MEMORY = 0.9
 
 
-def describe(reference, drawn, seed):
+def describe(reference: Reference, drawn: InputSet, seed: int) -> Described:
     """Facts about one variant, from a few calls with ``drawn``, which are inputs of its own. Sets ``spec["mode"]`` and
     ``spec["reseed_calls"]`` where a forward that answers differently when asked again needs them."""
     variant = drawn.variant
@@ -37,9 +42,9 @@ def describe(reference, drawn, seed):
                                  "inputs, outputs and state are those without it. Set a global that get_inputs() or get_init_inputs() "
                                  "reads when it is called; one that was computed from another on import does not follow it")
     if variant == 0:
-        built = None
+        del built
         built, first = _settled(reference, drawn, first)
-    described = []
+    described: list[Descriptor] = []
     structure = packing.describe(first, described)
     if "unsupported" in structure:
         raise reference.error(f"forward returns {structure}; only tensors, numbers, and tuples, lists and dicts of them can be compared")
@@ -47,24 +52,23 @@ def describe(reference, drawn, seed):
     layout, num_bytes = arena.plan(drawn.tensors)
     state = weights.state(built.model)
     slot_bytes = (num_bytes + 4095) // 4096 * 4096
-    return {
-        "init": built.init, "structure": structure,
-        "outputs": [{k: o[k] for k in ("dtype", "shape", "stride")} for o in described],
-        "inputs": layout, "input_bytes": num_bytes, "slot_bytes": slot_bytes, "slots": _slots(reference, num_bytes, slot_bytes),
-        "state": [{"name": n, "shape": list(t.shape), "dtype": packing.DTYPES[t.dtype]} for n, t in state],
-        "device_bytes": torch.cuda.get_device_properties(0).total_memory if reference.device == "cuda" else 0,
-        "footprint_bytes": _footprint(built.model, drawn, first, forward_bytes),
-        "lent": [a or b or i >= len(described) - len(kept) for i, (a, b) in enumerate(
+    return Described(
+        init=built.init, structure=structure,
+        outputs=[{k: o[k] for k in ("dtype", "shape", "stride")} for o in described],
+        inputs=layout, slot_bytes=slot_bytes, slots=_slots(reference, num_bytes, slot_bytes),
+        state=[{"name": n, "shape": list(t.shape), "dtype": packing.DTYPES[t.dtype]} for n, t in state],
+        device_bytes=torch.cuda.get_device_properties(0).total_memory if reference.device == "cuda" else 0,
+        footprint_bytes=_footprint(built.model, drawn, first, forward_bytes),
+        lent=[a or b or i >= len(described) - len(kept) for i, (a, b) in enumerate(
             zip(from_inputs, outputs.lie_in(first, outputs.of_module(built.model, state))))],
-        "kept": kept, "left_in": list(reference.left_in(variant)),
-        "begins": outputs.begins(first), "regions": outputs.regions(first),
-        "stochastic": reference.stochastic, "reseed_calls": bool(reference.spec.get("reseed_calls")), "mode": reference.spec.get("mode"),
-        "compiles": eager.asked_for_a_compiler(), "training": bool(built.model.training), "verified": signature.case(built, drawn, reference.spec.get("mode")),
-        "work": _work(reference, built.model, drawn) if variant == 0 else None,
-    }
+        kept=kept, left_in=list(reference.left_in(variant)),
+        begins=outputs.begins(first), regions=outputs.regions(first),
+        stochastic=reference.stochastic, reseed_calls=bool(reference.spec.get("reseed_calls")), mode=reference.spec.get("mode"),
+        compiles=eager.asked_for_a_compiler(), verified=signature.case(built, drawn, reference.spec.get("mode")),
+        work=_work(reference, built.model, drawn) if variant == 0 else None)
 
 
-def _changes_nothing(reference, variant, seed):
+def _changes_nothing(reference: Reference, variant: int, seed: int) -> bool:
     """Do the sizes of a variant reach neither inputs nor outputs nor the constructor?"""
     a, b = reference.instance(0), reference.instance(variant)
     if a.init != b.init or a.shapes != b.shapes:
@@ -76,14 +80,14 @@ def _changes_nothing(reference, variant, seed):
         x.dtype is y.dtype and torch.equal(x, y) for x, y in zip(those, these))
 
 
-def _insist_on_time(reference, seconds):
+def _insist_on_time(reference: Reference, seconds: float) -> None:
     if seconds > reference.spec.get("call_seconds", math.inf):
         raise reference.error(f"forward takes {seconds:.0f} s, a call may take {reference.spec['call_seconds']:.0f}; use smaller sizes "
                               f"([sizes.{reference.device}] in its .toml) or --call-timeout",
                               "too_large" if reference.spec.get("compile_only") else "load_error")
 
 
-def _insist_on_output(reference, output):
+def _insist_on_output(reference: Reference, output: Any) -> None:
     if outputs.holds_array(output):
         raise reference.error("forward returns a numpy.ndarray; return torch tensors (torch.from_numpy)")
     if not outputs.flat(output):
@@ -95,7 +99,7 @@ def _insist_on_output(reference, output):
     reference.insist_on_supported((f"output {i} of forward", t) for i, t in enumerate(outputs.flat(output)))
 
 
-def _insist_on_room(reference, model, drawn, output):
+def _insist_on_room(reference: Reference, model: torch.nn.Module, drawn: InputSet, output: Any) -> None:
     """On the host, short memory ends processes, perhaps unrelated ones."""
     read, written = _bytes(drawn.tensors), _bytes(outputs.flat(output))
     # The supervisor's copy of the outputs, and what the runners keep of theirs.
@@ -105,7 +109,7 @@ def _insist_on_room(reference, model, drawn, output):
                               f"{there / 1e9:.0f} GB; use smaller sizes ([sizes.cpu] in its .toml)")
 
 
-def _settled(reference, drawn, first):
+def _settled(reference: Reference, drawn: InputSet, first: Any) -> tuple[Instance, Any]:
     """(the instance, its output) once it is known that forward gives one answer to one question: as it is; in eval mode where the task
     names no mode; or with a seed for every call."""
     built = reference.instance(drawn.variant)
@@ -114,12 +118,12 @@ def _settled(reference, drawn, first):
         return built, first
     if built.model.training and reference.spec.get("mode") is None:
         reference.spec["mode"] = "eval"
-        built = None
+        del built
         built, first, repeats = _asked_twice_anew(reference, drawn)
         if repeats:
             return built, first
     reference.spec["reseed_calls"] = True
-    built = None
+    del built
     built, first, repeats = _asked_twice_anew(reference, drawn)
     if not repeats:
         raise reference.error("forward answers differently when called again with the same inputs and the same seed: it keeps state from call "
@@ -127,7 +131,7 @@ def _settled(reference, drawn, first):
     return built, first
 
 
-def _asked_twice_anew(reference, drawn):
+def _asked_twice_anew(reference: Reference, drawn: InputSet) -> tuple[Instance, Any, bool]:
     """(the instance, made again because state that a call leaves behind looks like chance only in the first calls; its output; whether
     that is also its second)"""
     built = reference.made_again(drawn.variant)
@@ -136,7 +140,7 @@ def _asked_twice_anew(reference, drawn):
     return built, first, outputs.same(first, second)
 
 
-def _measured(reference, function):
+def _measured(reference: Reference, function: Callable[[], Any]) -> tuple[Any, int]:
     """(its result, most device memory it held beyond what was held before)"""
     if reference.device != "cuda":
         return function(), 0
@@ -145,11 +149,11 @@ def _measured(reference, function):
     return function(), torch.cuda.max_memory_allocated() - before
 
 
-def _bytes(tensors):
+def _bytes(tensors: Iterable[torch.Tensor]) -> int:
     return sum(t.numel() * t.element_size() for t in tensors)
 
 
-def _slots(reference, num_bytes, slot_bytes):
+def _slots(reference: Reference, num_bytes: int, slot_bytes: int) -> int:
     """Of an input arena. On a device the calls of a window have one each (judge/timing/timed_windows.cc)."""
     few = _SLOTS if num_bytes <= _MANY_SLOTS_BYTES else 1
     if reference.device != "cuda":
@@ -158,7 +162,7 @@ def _slots(reference, num_bytes, slot_bytes):
     return max(few, min(_WINDOW_SLOTS, room // slot_bytes))
 
 
-def _footprint(model, drawn, output, forward_bytes):
+def _footprint(model: torch.nn.Module, drawn: InputSet, output: Any, forward_bytes: int) -> int:
     """Most device memory an evaluation will hold, all three processes together and without their contexts, from what one forward of the
     reference needed (its copies of the inputs included)."""
     results, state = outputs.flat(output), [t for _, t in weights.state(model)]
@@ -171,7 +175,7 @@ def _footprint(model, drawn, output, forward_bytes):
             + (5 + wide) * held + _for_windows(inputs, written))
 
 
-def _for_windows(inputs, written):
+def _for_windows(inputs: int, written: int) -> int:
     """A device's memory for the calls of a window: inputs as drawn and in both arenas, outputs of both runners, and what is filled between."""
     if not torch.cuda.is_initialized():
         return 0
@@ -180,10 +184,10 @@ def _for_windows(inputs, written):
     return calls * (3 * inputs + 2 * written) + total // memory.BUFFERS_SHARE
 
 
-def _work(reference, model, drawn):
+def _work(reference: Reference, model: torch.nn.Module, drawn: InputSet) -> Report:
     """Bytes and operations of one call, for the roofline."""
     (output, _), flops, dense, surely, names, leaves = trace.work(lambda: reference.forward(model, drawn))
-    found = []
+    found: list[Any] = []
     packing.flatten(output, found)
     reference.multiplies = trace.multiplies(names)
     reference.chains_products = trace.chains_products(names)
