@@ -298,6 +298,15 @@ compile_jobs() {
   echo "${DAVINCI_JOBS:-$((cores < by_memory ? cores : by_memory))}"
 }
 
+test_jobs() {
+  local cores memory_gib
+  cores=$(nproc)
+  memory_gib=$(awk '/MemAvailable/ { print int($2 / 1048576) }' /proc/meminfo)
+  local by_cores=$((cores * 5 / 2)) by_memory=$((memory_gib / 2))  # GiB for a test: some have ten processes with torch
+  if ((by_memory < 1)); then by_memory=1; fi
+  echo $((by_cores < by_memory ? by_cores : by_memory))
+}
+
 davinci_build() {
   local preset=$1 launcher=()
   shift
