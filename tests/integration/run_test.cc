@@ -228,6 +228,28 @@ TEST_F(RunTest, ABrokenTaskHarmsNoOtherAndCostsNoCall) {
   EXPECT_TRUE(mended->finished()) << mended->trouble.ToString();
 }
 
+TEST_F(RunTest, WithoutAProbeTheFirstReplyTellsThatATaskIsBroken) {
+  scenario_.recipe.step.probe = false;
+  std::atomic<int> references = 0;
+  evaluator_.before = [&](const judge::EvaluationRequest& request) {
+    if (request.candidate.find("# verdict: ") == std::string::npos) ++references;
+    return request.task->path.ends_with("beta.py") ? InvalidArgument("beta.py: forward raised")
+                                                   : Status::Ok();
+  };
+  const auto result = Execute();
+  ASSERT_TRUE(result.ok());
+  EXPECT_EQ(references, 0);
+  ASSERT_EQ(result->failed_tasks.size(), 1u);
+  EXPECT_EQ(result->failed_tasks[0].first, "beta");
+  EXPECT_EQ(result->failed_tasks[0].second.message(), "beta.py: forward raised");
+  EXPECT_TRUE(result->view.tasks[0].winner.has_value());
+  EXPECT_EQ(result->view.device, "scripted") << "known from the replies' verdicts";
+  evaluator_.before = nullptr;
+  const auto mended = Execute();
+  ASSERT_TRUE(mended.ok());
+  EXPECT_TRUE(mended->finished()) << mended->trouble.ToString();
+}
+
 TEST_F(RunTest, AFailedRolloutHarmsNoOtherAndIsDoneAgain) {
   backbone_ = std::make_unique<SlowRecording>(scenario_.Replies(), 0, dir_.path() / "calls");
   backbone_->before = [](const llm::Request& request) {

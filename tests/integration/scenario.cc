@@ -107,7 +107,7 @@ Result<Evaluation> ScriptedEvaluator::Evaluate(const judge::EvaluationRequest& r
   if (before) DAVINCI_RETURN_IF_ERROR(before(request));
   SleepMs(delay_ms_);
   Evaluation evaluation;
-  evaluation.provenance = {{"device", "scripted"}};
+  evaluation.provenance = {{"device", {{"name", "scripted"}}}};
   const size_t at = request.candidate.find("# verdict: ");
   // The reference itself, judged as a probe.
   std::string verdict = "ok 1.0";

@@ -14,12 +14,15 @@ namespace {
 
 Result<Verdict> JudgeFile(StepRun& run, const TaskRun& task, const TurnId& turn, const UnitId& id,
                           const std::string& source) {
-  return run.context.verdicts->Judge(
-      id,
-      run.Ask(task.input, source, run.settings.turn_protocol,
-              turn.turn > 1 ? Urgency::kLaterTurn : Urgency::kNewWork,
-              task.Order(turn.rollout.scheme, turn.rollout.rollout)),
-      run.cancel());
+  auto verdict =
+      run.context.verdicts->Judge(id,
+                                  run.Ask(task.input, source, run.settings.turn_protocol,
+                                          turn.turn > 1 ? Urgency::kLaterTurn : Urgency::kNewWork,
+                                          task.Order(turn.rollout.scheme, turn.rollout.rollout)),
+                                  run.cancel());
+  if (!verdict.ok() && verdict.status().code() == StatusCode::kInvalidArgument)
+    task.is_refused = true;
+  return verdict;
 }
 
 // A reply of a turn, and what is known of it.

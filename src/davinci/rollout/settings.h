@@ -121,6 +121,10 @@ struct StepSettings {
   // Rollouts that identical schemes would have repeated go to the remaining schemes, in turn.
   bool respend_saved_rollouts = true;
 
+  // Judge a task's reference against itself before the first reply: who is refused costs no call,
+  // and prompts tell what the device reaches.
+  bool probe = true;
+
   // Rollouts.
   int rollouts = 4;  // n: per scheme
   int turns = 3;     // T: per iteration

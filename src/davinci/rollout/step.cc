@@ -27,6 +27,7 @@ namespace {
 // The reference in the place of a candidate. A task that cannot be judged is found before
 // the first paid call, and the device is measured on the way.
 Status Probe(StepRun& run, const TaskRun& task, TaskOutcome* outcome) {
+  if (!run.settings.probe) return Status::Ok();
   const agent::TaskBrief& brief = task.input.brief;
   if (brief.entry.empty() || brief.reference.find("class " + brief.entry) == std::string::npos)
     return Status::Ok();  // a function or an operator: the first candidate will tell
@@ -206,6 +207,10 @@ Status RunTask(StepRun& run, TaskRun& task, agent::TaskBrief* brief, TaskOutcome
     outcome->remark = fmt::format("{} of {} rollouts are not complete: {}", incomplete,
                                   outcome->trajectories.size(), problem->problem);
     // The rest is done when the run is continued; a summary waits for that.
+    if (task.is_refused) {
+      outcome->refused = true;
+      return InvalidArgument(problem->problem);
+    }
     const bool any_turn = std::any_of(outcome->trajectories.begin(), outcome->trajectories.end(),
                                       [](const Trajectory& t) { return !t.turns.empty(); });
     return any_turn ? Status::Ok() : Unavailable(outcome->remark);

@@ -57,6 +57,8 @@ struct TaskRun {
   std::string device = {};                // DescribeDevice()
   std::atomic<double> spent_seconds = 0;  // StepSettings::task_seconds
   std::atomic<bool> at_roofline = false;  // some rollout is there: no new turns
+  // A judgement of a reply said that the task itself cannot be judged.
+  mutable std::atomic<bool> is_refused = false;
   search::TaskContext search_context = {};
   // Rollouts of former rounds, and the trajectories they are taken from; unchanged during a round.
   search::History history = {};

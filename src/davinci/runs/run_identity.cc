@@ -81,6 +81,7 @@ void PutSearch(const rollout::StepSettings& step, Keys* keys) {
                     layers.knowledge));
     Put(keys, "evolve.insights", step.evolve.insights);
   }
+  if (!step.probe) Put(keys, "rollout.probe", step.probe);
   Put(keys, "rollout.conversation", static_cast<int>(step.conversation));
   Put(keys, "rollout.rollouts", step.rollouts);
   Put(keys, "rollout.turns", step.turns);

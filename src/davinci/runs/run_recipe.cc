@@ -230,6 +230,7 @@ void Reader::ReadRollout() {
   Named("rollout.window_metric", &step.window_metric, "performance",
         {"reward", "performance", "coverage", "coverage_then_reward"}, search::ParseWindowMetric);
   reader_.ReadChoice("rollout.expert", &recipe_.expert, {"auto", "on", "off"});
+  reader_.Read("rollout.probe", &recipe_.step.probe);
   Number("rollout.in_flight", &recipe_.rollouts_in_flight, 0, 10000);
   Number("rollout.tasks_in_flight", &recipe_.tasks_in_flight, 1, 1000);
   Number("rollout.keep_best", &step.keep_best, 1, 1000);

@@ -29,11 +29,15 @@ void KeepSource(store::RunStore& run, const std::string& hash,
 }
 
 std::string DeviceOf(const std::vector<rollout::TaskOutcome>& outcomes) {
+  std::string name;
   for (const rollout::TaskOutcome& outcome : outcomes) {
-    if (!outcome.probe) continue;
-    if (std::string name = DeviceName(*outcome.probe); !name.empty()) return name;
+    if (outcome.probe) name = DeviceName(*outcome.probe);
+    for (const Trajectory& trajectory : outcome.trajectories)
+      for (const Turn& turn : trajectory.turns)
+        if (name.empty()) name = DeviceName(turn.evaluation);
+    if (!name.empty()) break;
   }
-  return "";
+  return name;
 }
 
 }  // namespace
