@@ -13,6 +13,7 @@ import sys
 
 _TARGET = "torch.utils.cpp_extension"
 _MAX_FILE_BYTES = 4 << 20
+_build = None  # a function of a build request, from install()
 
 
 def _strings(value):
@@ -21,12 +22,6 @@ def _strings(value):
     if isinstance(value, (str, os.PathLike)):
         return [os.fspath(value)]
     return [os.fspath(item) for item in value]
-
-
-def _build(request):
-    from davinci_worker import hooks
-
-    return hooks.build(request)
 
 
 def _import(name, path):
@@ -118,8 +113,10 @@ class _Finder(importlib.abc.MetaPathFinder):
         return spec
 
 
-def install():
-    """Idempotent. Affects imports from now on and the module if it is already there."""
+def install(build):
+    """Calls go to ``build``. Idempotent. Affects imports from now on and the module if it is already there."""
+    global _build
+    _build = build
     if _TARGET in sys.modules:
         _patch(sys.modules[_TARGET])
     elif not any(isinstance(finder, _Finder) for finder in sys.meta_path):

@@ -10,7 +10,7 @@
 #include "davinci/base/status.h"
 #include "davinci/import/traced_module.h"
 #include "davinci/synth/graph.h"
-#include "davinci/synth/render.h"
+#include "davinci/synth/rendered_task.h"
 
 namespace davinci::import {
 

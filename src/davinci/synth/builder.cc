@@ -1,3 +1,5 @@
+#include "davinci/synth/builder.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>

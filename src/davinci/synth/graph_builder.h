@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "davinci/synth/builder.h"
+#include "davinci/synth/build_options.h"
 
 namespace davinci::synth {
 

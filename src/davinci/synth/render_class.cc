@@ -12,6 +12,21 @@ namespace {
 
 constexpr size_t kLongestInline = 72;
 
+// The name of the class or function with this body, which is defined once.
+std::string DefinedName(RenderState* state, const std::string& body, const std::string& pattern,
+                        bool function) {
+  auto [found, added] = state->classes.try_emplace(body, "");
+  if (!added) return found->second;
+  const std::string base = function ? state->Word("function_names") : CamelCase(pattern);
+  std::string name = base;
+  for (int n = 2; state->names.contains(name); ++n)
+    name = fmt::format("{}{}{}", base, function ? "_" : "", n);
+  state->names.insert(name);
+  found->second = name;
+  state->definitions.push_back(Replaced(body, "{NAME}", name));
+  return name;
+}
+
 }  // namespace
 
 ClassWriter::ClassWriter(RenderState* state, int32_t scope)
@@ -284,18 +299,7 @@ void ClassWriter::WriteCall(size_t index, size_t* last) {
       arguments->push_back(DimText(argument.dim, true));
     *reads = writer.reads();
     inner_texts.push_back(writer.node_texts());
-    auto [found, added] = s_->classes.try_emplace(body, "");
-    if (added) {
-      std::string base = function ? s_->Word("function_names")
-                                  : CamelCase(g_.scopes[static_cast<size_t>(id)].pattern);
-      std::string name = base;
-      for (int n = 2; s_->names.contains(name); ++n)
-        name = fmt::format("{}{}{}", base, function ? "_" : "", n);
-      s_->names.insert(name);
-      found->second = name;
-      s_->definitions.push_back(Replaced(body, "{NAME}", name));
-    }
-    return found->second;
+    return DefinedName(s_, body, g_.scopes[static_cast<size_t>(id)].pattern, function);
   };
   std::vector<std::string> arguments;
   std::vector<ValueId> reads;

@@ -7,7 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "davinci/synth/render.h"
+#include "davinci/synth/rendered_task.h"
+#include "davinci/synth/style.h"
 
 namespace davinci::synth {
 

@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "davinci/base/json_text.h"
+#include "davinci/synth/render.h"
 
 namespace davinci::synth {
 namespace {

@@ -20,7 +20,8 @@
 
 #include "davinci/data/fingerprint.h"
 #include "davinci/synth/builder.h"
-#include "davinci/synth/render.h"
+#include "davinci/synth/rendered_task.h"
+#include "davinci/synth/style.h"
 
 namespace davinci::synth {
 

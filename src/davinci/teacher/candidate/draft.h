@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "davinci/synth/render.h"
+#include "davinci/synth/rendered_task.h"
 #include "davinci/teacher/candidate/candidate.h"
 #include "davinci/teacher/candidate/file_kernels.h"
 #include "davinci/teacher/program/math_text.h"

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "davinci/synth/render.h"
+#include "davinci/synth/rendered_task.h"
 #include "davinci/teacher/semantics/form_filler.h"
 
 namespace davinci::teacher {

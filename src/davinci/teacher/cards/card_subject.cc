@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "davinci/base/hash.h"
+#include "davinci/synth/render.h"
 #include "davinci/synth/text.h"
 
 namespace davinci::teacher {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "davinci/synth/render.h"
 #include "davinci/synth/render_class.h"
 #include "davinci/synth/text.h"
 #include "davinci/teacher/cards/index_form.h"

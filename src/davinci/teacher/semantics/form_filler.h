@@ -1,4 +1,4 @@
-// The text of a graph's node: its spelling (synth/render.h) with names in the place of the
+// The text of a graph's node: its spelling (synth/rendered_task.h) with names in the place of the
 // placeholders. Pure.
 #pragma once
 
@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "davinci/synth/render.h"
+#include "davinci/synth/rendered_task.h"
 #include "davinci/teacher/program/program.h"
 
 namespace davinci::teacher {

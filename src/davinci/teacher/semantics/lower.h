@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "davinci/base/status.h"
-#include "davinci/synth/render.h"
+#include "davinci/synth/rendered_task.h"
 #include "davinci/teacher/program/program.h"
 #include "davinci/teacher/semantics/lower_options.h"
 #include "davinci/teacher/semantics/tables.h"

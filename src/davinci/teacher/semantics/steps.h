@@ -18,7 +18,7 @@
 #pragma once
 
 #include "davinci/base/status.h"
-#include "davinci/synth/render.h"
+#include "davinci/synth/rendered_task.h"
 #include "davinci/teacher/semantics/step_names.h"
 #include "davinci/teacher/semantics/tables.h"
 
