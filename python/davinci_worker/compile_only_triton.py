@@ -172,19 +172,96 @@ def _tensors(value):
     return [base] if isinstance(base, torch.Tensor) else []
 
 
+class _Scopes:
+    """What stands in for triton.language while a kernel is interpreted: patches of the globals of its functions, and their texts rewritten."""
+
+    def __init__(self, interpreter):
+        self._interpreter = interpreter
+        self._open, self._patched, self._rewritten = [], set(), {}
+
+    def is_open(self):
+        return bool(self._open)
+
+    def enter(self, function):
+        import triton
+
+        marker = id(function.__globals__)
+        if marker in self._patched:
+            return
+        scope = self._interpreter._patch_lang(function)
+        if not hasattr(scope, "restore"):
+            raise NotInterpretable(f"Triton {triton.__version__} cannot both compile and interpret in one process")
+        self._patched.add(marker)
+        self._open.append(scope)
+
+    def close(self):
+        self._patched.clear()
+        while self._open:
+            self._open.pop().restore()
+
+    def rewritten(self, function):
+        if function not in self._rewritten:
+            self._rewritten[function] = self._interpreter.FunctionRewriter(function).rewrite_ast()
+            # Constants may have been declared behind the text of the function, which is all that a rewritten one comes from.
+            self._rewritten[function].__annotations__.update(function.__annotations__)
+        return self._rewritten[function]
+
+
+def _insist_on_fit(kernel, warps):
+    from triton.runtime import errors
+
+    limit = SHARED_LIMIT_BYTES.get(state.arch, LEAST_SHARED_LIMIT_BYTES)
+    if kernel.metadata.shared > limit:
+        raise errors.OutOfResources(kernel.metadata.shared, limit, "shared memory")
+    if warps * 32 > 1024:
+        raise errors.OutOfResources(warps * 32, 1024, "threads")
+
+
+def _insist_on_device_tensors(name, given):
+    """The tensors of a launch's arguments, which are few enough bytes."""
+    tensors = _tensors(tuple(given.values()))
+    for position, value in enumerate(given.values()):
+        if isinstance(value, torch.Tensor) and is_on_host(value):
+            raise ValueError(f"Pointer argument (at {position}) cannot be accessed from Triton (cpu tensor?)")
+    size = sum(t.numel() * t.element_size() for t in tensors)
+    if size > _MAX_INTERPRETED_BYTES:
+        raise TooSlow(f"{name} is launched on tensors of {size / 1e9:.3g} GB")
+    return tensors
+
+
+def _tune(self, *args, **kwargs):
+    """The first configuration that compiles; the fastest one is known on a device only."""
+    import triton
+    from triton.runtime import errors
+
+    self.nargs = dict(zip(self.arg_names, args))
+    last = None
+    for config in self.prune_configs(kwargs) if len(self.configs) > 1 else self.configs:
+        current = dict(kwargs, **config.all_kwargs())
+        full = {**self.nargs, **current}
+        try:
+            if config.pre_hook:
+                config.pre_hook(full)
+            self.pre_hook(full, reset_only=True) if not self.user_defined_pre_hook else self.pre_hook(full)
+            result = self.fn.run(*args, **current)
+        except (errors.OutOfResources, errors.PTXASError, triton.compiler.CompilationError) as error:
+            last = error
+            continue
+        self.best_config = config
+        self.nargs = None
+        return result
+    raise last
+
+
 def install():
     """Raises ImportError where there is no Triton."""
-    import triton
     from triton import knobs
     from triton.runtime import autotuner, driver, errors, interpreter, jit
 
     driver.set_active(_TargetDriver(state.arch))
     knobs.runtime.interpret = False  # an entry of the environment, which is there after a launch, too
     compile_only = jit.JITFunction.run
-    open_scopes = []   # patches of triton.language while a kernel is being interpreted
-    patched = set()
-    rewritten = {}
-    progress = _Progress()
+    scopes, progress = _Scopes(interpreter), _Progress()
     builder = interpreter.interpreter_builder
     set_grid_idx = builder.set_grid_idx
     builder.set_grid_idx = lambda x, y, z: set_grid_idx(*progress.next())
@@ -192,28 +269,11 @@ def install():
     _install_logic(interpreter)
     interpreted_memory.install(interpreter, lambda: progress.memory, progress.check)
 
-    def enter(function):
-        marker = id(function.__globals__)
-        if marker in patched:
-            return
-        scope = interpreter._patch_lang(function)
-        if not hasattr(scope, "restore"):
-            raise NotInterpretable(f"Triton {triton.__version__} cannot both compile and interpret in one process")
-        patched.add(marker)
-        open_scopes.append(scope)
-
-    def rewrite(function):
-        if function not in rewritten:
-            rewritten[function] = interpreter.FunctionRewriter(function).rewrite_ast()
-            # Constants may have been declared behind the text of the function, which is all that a rewritten one comes from.
-            rewritten[function].__annotations__.update(function.__annotations__)
-        return rewritten[function]
-
     def device_call(self, *args, **kwargs):
-        if not open_scopes:
+        if not scopes.is_open():
             raise RuntimeError("Cannot call @triton.jit'd outside of the scope of a kernel")
-        enter(self.fn)
-        return rewrite(self.fn)(*args, **kwargs)
+        scopes.enter(self.fn)
+        return scopes.rewritten(self.fn)(*args, **kwargs)
 
     def run(self, *args, grid, warmup, **kwargs):
         captured = state.capture is not None and not warmup
@@ -227,11 +287,7 @@ def install():
         given = dict(zip(self.arg_names, args)) | kwargs
         kernel = compile_only(self, *args, grid=grid, warmup=True, **kwargs)
         warps = getattr(kernel.metadata, "num_warps", 4)
-        limit = SHARED_LIMIT_BYTES.get(state.arch, LEAST_SHARED_LIMIT_BYTES)
-        if kernel.metadata.shared > limit:
-            raise errors.OutOfResources(kernel.metadata.shared, limit, "shared memory")
-        if warps * 32 > 1024:
-            raise errors.OutOfResources(warps * 32, 1024, "threads")
+        _insist_on_fit(kernel, warps)
         report = _record(self, given, kernel, warps)
         if warmup:
             return kernel
@@ -239,14 +295,8 @@ def install():
         sizes = tuple(int(g) for g in (grid(shape) if callable(grid) else grid))
         if why := refused_grid(sizes):
             raise LaunchError(f"{self.__name__}: {why}")
-        tensors = _tensors(tuple(given.values()))
-        for position, value in enumerate(given.values()):
-            if isinstance(value, torch.Tensor) and is_on_host(value):
-                raise ValueError(f"Pointer argument (at {position}) cannot be accessed from Triton (cpu tensor?)")
-        size = sum(t.numel() * t.element_size() for t in tensors)
-        if size > _MAX_INTERPRETED_BYTES:
-            raise TooSlow(f"{self.__name__} is launched on tensors of {size / 1e9:.3g} GB")
-        function = rewrite(self.fn)
+        tensors = _insist_on_device_tensors(self.__name__, given)
+        function = scopes.rewritten(self.fn)
         memory = interpreted_memory.Launch(self.__name__, tensors, (*sizes, 1, 1)[:3]) if math.prod(sizes) > 1 else None
         state.deadline += time.thread_time() - state.outside_since  # compilation, and what PyTorch does
         progress.begin(report, sizes, memory)
@@ -254,9 +304,8 @@ def install():
         default_precision = getattr(kernel.metadata, "default_dot_input_precision", "tf32")
         builder.options = dataclasses.replace(builder.options, default_dot_input_precision=default_precision)
         knobs.runtime.interpret = True
-        patched.clear()
         try:
-            enter(self.fn)
+            scopes.enter(self.fn)
             with np.errstate(all="ignore"):
                 interpreter.GridExecutor(function, self.arg_names, sizes, self.pre_run_hooks)(*args, **kwargs)
         except (errors.InterpreterError, AttributeError, NotImplementedError, TypeError) as error:
@@ -266,32 +315,11 @@ def install():
         finally:
             progress.end()
             state.outside_since = time.thread_time()
-            while open_scopes:
-                open_scopes.pop().restore()
+            scopes.close()
             knobs.runtime.interpret = False
         report["interpreted"] += 1
         return kernel
 
-    def tune(self, *args, **kwargs):
-        """The first configuration that compiles; the fastest one is known on a device only."""
-        self.nargs = dict(zip(self.arg_names, args))
-        last = None
-        for config in self.prune_configs(kwargs) if len(self.configs) > 1 else self.configs:
-            current = dict(kwargs, **config.all_kwargs())
-            full = {**self.nargs, **current}
-            try:
-                if config.pre_hook:
-                    config.pre_hook(full)
-                self.pre_hook(full, reset_only=True) if not self.user_defined_pre_hook else self.pre_hook(full)
-                result = self.fn.run(*args, **current)
-            except (errors.OutOfResources, errors.PTXASError, triton.compiler.CompilationError) as error:
-                last = error
-                continue
-            self.best_config = config
-            self.nargs = None
-            return result
-        raise last
-
     jit.JITFunction.__call__ = device_call
     jit.JITFunction.run = run
-    autotuner.Autotuner.run = tune
+    autotuner.Autotuner.run = _tune

@@ -9,6 +9,8 @@ and multiplies those bits; its conversions to bf16 and fp8 do not round to neare
 | ``tl.dot`` of fp32 as TF32 | the low 13 bits of the operands are cut off, as tensor cores do |
 """
 
+import dataclasses
+
 import numpy as np
 import torch
 
@@ -101,65 +103,88 @@ def _scanned(data, axis, combine):
     return [np.moveaxis(d, -1, axis) for d in data]
 
 
-def install(interpreter, multiplied):
-    """Patches the module ``triton.runtime.interpreter``. ``multiplied(precision)`` is called with the precision of every product of fp32."""
-    import dataclasses
+class _Blocks:
+    """Blocks of the module ``triton.runtime.interpreter``, whose bf16 and fp8 numpy does not know."""
 
-    import triton.language as tl
+    def __init__(self, interpreter):
+        import triton.language as tl
 
-    Handle, builder = interpreter.TensorHandle, interpreter.InterpreterBuilder
-    native, is_pointer = interpreter._get_np_dtype, lambda dtype: isinstance(dtype, tl.pointer_type)
-    instance = interpreter.interpreter_builder
-    instance.options = dataclasses.replace(instance.options, allowed_dot_input_precisions=("tf32", "tf32x3", "ieee", "bf16x3", "bf16x6"))
+        self.interpreter, self.tl = interpreter, tl
+        self.Handle, self.builder = interpreter.TensorHandle, interpreter.InterpreterBuilder
 
-    def is_bf16(handle):
-        return isinstance(handle, Handle) and handle.dtype.scalar == tl.bfloat16 and handle.data.dtype == np.uint16
+    def is_bf16(self, handle):
+        return isinstance(handle, self.Handle) and handle.dtype.scalar == self.tl.bfloat16 and handle.data.dtype == np.uint16
 
-    def numbers(handle):
+    def numbers(self, handle):
         """The values of a handle in a type that numpy can calculate with."""
-        if is_bf16(handle):
+        if self.is_bf16(handle):
             return widened(handle.data)
-        name = handle.dtype.scalar.name if not is_pointer(handle.dtype) else ""
+        name = "" if isinstance(handle.dtype, self.tl.pointer_type) else handle.dtype.scalar.name
         return _from_fp8(handle.data, name) if name in _FP8 and handle.data.dtype == np.uint8 else handle.data
 
-    def narrow(handle):
-        return Handle(rounded(handle.data), tl.bfloat16)
+    def wide(self, handle):
+        return self.Handle(widened(handle.data), self.tl.float32) if self.is_bf16(handle) else handle
+
+    def narrow(self, handle):
+        return self.Handle(rounded(handle.data), self.tl.bfloat16)
+
+
+def install(interpreter, multiplied):
+    """Patches the module ``triton.runtime.interpreter``. ``multiplied(precision)`` is called with the precision of every product of fp32."""
+    instance = interpreter.interpreter_builder
+    instance.options = dataclasses.replace(instance.options, allowed_dot_input_precisions=("tf32", "tf32x3", "ieee", "bf16x3", "bf16x6"))
+    blocks = _Blocks(interpreter)
+    _install_arithmetic(blocks)
+    _install_casts(blocks)
+    _install_products(blocks, multiplied)
+    _install_descriptor_loads(blocks)
+    _install_atomics(blocks)
+    _install_reductions(blocks)
+
+
+def _install_arithmetic(blocks):
+    builder = blocks.builder
 
     def arithmetic(method):
         def operate(self, *given):
-            if not any(is_bf16(h) for h in given):
-                return method(self, *given)
-            result = method(self, *(Handle(widened(h.data), tl.float32) if is_bf16(h) else h for h in given))
-            return narrow(result)
+            result = method(self, *map(blocks.wide, given))
+            return blocks.narrow(result) if any(map(blocks.is_bf16, given)) else result
 
         return operate
 
     def comparison(method):
         def compare(self, *given):
-            result = method(self, *(Handle(widened(h.data), tl.float32) if is_bf16(h) else h for h in given))
-            return Handle(result.data.astype(np.bool_, copy=False), tl.int1)
+            result = method(self, *map(blocks.wide, given))
+            return blocks.Handle(result.data.astype(np.bool_, copy=False), blocks.tl.int1)
 
         return compare
 
-    for name in _ARITHMETIC:
-        if hasattr(builder, "create_" + name):
-            setattr(builder, "create_" + name, arithmetic(getattr(builder, "create_" + name)))
-    for name in _COMPARISONS:
-        if hasattr(builder, "create_" + name):
-            setattr(builder, "create_" + name, comparison(getattr(builder, "create_" + name)))
+    def get_bf16(self, value):
+        return blocks.narrow(self.get_fp32(value))
+
+    for names, kind in ((_ARITHMETIC, arithmetic), (_COMPARISONS, comparison)):
+        for name in names:
+            if hasattr(builder, "create_" + name):
+                setattr(builder, "create_" + name, kind(getattr(builder, "create_" + name)))
+    builder.get_bf16 = get_bf16
+
+
+def _install_casts(blocks):
+    interpreter, tl, Handle, builder = blocks.interpreter, blocks.tl, blocks.Handle, blocks.builder
+    native = interpreter._get_np_dtype
 
     def cast(self, src, dst_type, rounding_mode=None):
         target = dst_type.scalar
         toward_zero = rounding_mode is not None and rounding_mode == interpreter._ir.ROUNDING_MODE.RTZ
         if target == tl.bfloat16:
-            return Handle(rounded(numbers(src), toward_zero), target)
+            return Handle(rounded(blocks.numbers(src), toward_zero), target)
         if target.name in _FP8:
             if toward_zero:
                 raise NotImplementedError(f"rounding toward zero to {target.name}")
-            return Handle(_to_fp8(numbers(src), target.name), target)
+            return Handle(_to_fp8(blocks.numbers(src), target.name), target)
         if target.is_fp8():
             raise NotImplementedError(f"conversion to {target.name}")
-        values = numbers(src)
+        values = blocks.numbers(src)
         with np.errstate(invalid="ignore", over="ignore"):
             result = values.astype(native(dst_type))
         if toward_zero and target == tl.float16:
@@ -171,13 +196,12 @@ def install(interpreter, multiplied):
     builder.cast_impl = cast
     builder.create_fp_to_fp = cast
 
-    def get_bf16(self, value):
-        return narrow(self.get_fp32(value))
 
-    builder.get_bf16 = get_bf16
+def _install_products(blocks, multiplied):
+    tl, Handle = blocks.tl, blocks.Handle
 
     def dot(self, a, b, d, input_precision, max_num_imprecise_acc):
-        left, right, added = numbers(a), numbers(b), numbers(d)
+        left, right, added = blocks.numbers(a), blocks.numbers(b), blocks.numbers(d)
         if a.dtype.scalar.is_floating() and left.dtype != np.float64:
             precision = "IEEE"
             if a.dtype.scalar == tl.float32:
@@ -188,8 +212,11 @@ def install(interpreter, multiplied):
             result = np.matmul(left, right, dtype=added.dtype) + added
         return Handle(result.astype(d.data.dtype), d.dtype.scalar)
 
-    builder.create_dot = dot
+    blocks.builder.create_dot = dot
 
+
+def _install_descriptor_loads(blocks):
+    interpreter, tl, Handle, builder = blocks.interpreter, blocks.tl, blocks.Handle, blocks.builder
     plain_load = getattr(builder, "create_descriptor_load", None)
 
     def descriptor_load(self, descriptor, indices, cache_policy):
@@ -203,12 +230,13 @@ def install(interpreter, multiplied):
     if plain_load is not None:
         builder.create_descriptor_load = descriptor_load
 
+
+def _install_atomics(blocks):
+    interpreter, Handle, builder = blocks.interpreter, blocks.Handle, blocks.builder
     swap = builder.create_atomic_rmw
 
     def atomic_rmw(self, operation, pointers, value, mask, *rest):
-        if not is_bf16(value):
-            return swap(self, operation, pointers, value, mask, *rest)
-        if operation != interpreter._ir.ATOMIC_OP.FADD:
+        if not blocks.is_bf16(value) or operation != interpreter._ir.ATOMIC_OP.FADD:
             return swap(self, operation, pointers, value, mask, *rest)
         # Lanes with the same address take their turns.
         where, old = pointers.data.reshape(-1), np.zeros(pointers.data.size, dtype=np.uint16)
@@ -225,6 +253,10 @@ def install(interpreter, multiplied):
         return Handle(old.reshape(pointers.data.shape), value.dtype.scalar)
 
     builder.create_atomic_rmw = atomic_rmw
+
+
+def _install_reductions(blocks):
+    interpreter, tl, Handle = blocks.interpreter, blocks.tl, blocks.Handle
 
     def tensor(data, dtype):
         shape = list(data.shape)

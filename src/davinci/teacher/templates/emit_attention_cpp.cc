@@ -2,52 +2,34 @@
 
 #include "davinci/synth/render_class.h"
 #include "davinci/synth/text.h"
-#include "davinci/teacher/templates/kernel_templates.h"
+#include "davinci/teacher/templates/attention_call.h"
 
 namespace davinci::teacher {
+namespace {
 
-// A task is a block of queries of one head. Scores lie keys by queries, so that the softmax, too,
-// runs along the lanes; tiles of keys and values are read where they lie.
-std::optional<KernelText> EmitAttentionCpp(const TemplateRequest& request) {
-  Program& p = *request.program;
-  const TensorValue& value = p[request.value];
-  const auto option = [&](const char* name, const std::string& otherwise) {
-    const auto found = value.options.find(name);
-    return found == value.options.end() ? otherwise : found->second;
-  };
-  const size_t rank = value.shape.size();
-  if (rank != 3 && rank != 4) return std::nullopt;
-  const bool causal = value.options.contains("causal");
-  const bool stops = causal && request.rules.Contains(Rule::kStopAtDiagonalCpp);
-  const bool masked = value.operands.size() > 3;
-  const bool chooses = masked && p[value.operands[3]].dtype == DType::kBool;
-  const int64_t groups = std::stol(option("groups", "1"));
-  const std::string type = p.graph.precision == synth::Precision::kFp32   ? "float"
-                           : p.graph.precision == synth::Precision::kBf16 ? "Bf16"
-                                                                          : "Fp16";
-  // The vendor's call is faster where there is nothing to skip or to fuse.
-  if (value.text.starts_with("F.scaled_dot_product_attention") && !causal && !masked)
-    return std::nullopt;
-  KernelText text;
-  text.helpers = {"Exp", "MultiplyAdd"};
-  if (type != "float") text.helpers.insert(type);
-
-  std::vector<std::string> tensors = {"q", "k", "v"};
-  if (masked) tensors.emplace_back("mask");
-  tensors.emplace_back("out");
-  std::string parameters, types;
-  for (const std::string& name : tensors) {
-    parameters += fmt::format("{}{}* {}, ", name == "out" ? "" : "const ",
-                              name == "mask" && chooses ? "bool" : type, name);
-    types += "ptr ";
+// Parameters of the kernel: in C++, and as kernels.get() names their types.
+struct CppParameters {
+  std::string text;
+  std::string types;
+};
+CppParameters CppParametersOf(const AttentionCall& call, const std::string& type) {
+  CppParameters parameters;
+  for (const std::string& name : call.tensors) {
+    parameters.text += fmt::format("{}{}* {}, ", name == "out" ? "" : "const ",
+                                   name == "mask" && call.chooses ? "bool" : type, name);
+    parameters.types += "ptr ";
   }
-  for (const std::string& name : tensors) {
+  for (const std::string& name : call.tensors) {
     for (const char* axis : {"batch", "head", "row", name == "mask" ? "col" : "dim"})
-      parameters += fmt::format("int64_t {}_{}, ", name, axis);
-    types += "i64 i64 i64 i64 ";
+      parameters.text += fmt::format("int64_t {}_{}, ", name, axis);
+    parameters.types += "i64 i64 i64 i64 ";
   }
-  const std::string symbol = synth::CamelCase(request.name);
-  const std::string key_head = groups > 1 ? fmt::format("head / {}", groups) : "head";
+  return parameters;
+}
+
+// A task is a block of queries of one head: up to the loop over keys.
+std::string BlockOfQueries(const AttentionCall& call, const std::string& symbol,
+                           const std::string& parameters) {
   std::string source = fmt::format(
       R"(extern "C" void {}({}int64_t batches, int64_t heads, int64_t queries, int64_t keys, int64_t dim, float scale) {{
   constexpr int64_t kRows = 64, kCols = 64;  // queries and keys of a tile
@@ -65,16 +47,22 @@ std::optional<KernelText> EmitAttentionCpp(const TemplateRequest& request) {
       for (int64_t d = 0; d < dim; ++d)
         turned[d * kRows + i] = q[batch * q_batch + head * q_head + (first + i) * q_row + d * q_dim] * scale;
 )",
-      symbol, parameters, stops ? "dynamic" : "static");
-  if (stops)
+      symbol, parameters, call.stops ? "dynamic" : "static");
+  if (call.stops)
     source +=
         "    const int64_t last = first + rows < keys ? first + rows : keys;  // no query sees a "
         "later key\n";
+  return source;
+}
+
+// Scores of a tile of keys, masked.
+std::string ScoresOfTile(const AttentionCall& call, const std::string& type) {
+  const std::string key_head = call.groups > 1 ? fmt::format("head / {}", call.groups) : "head";
   const std::string in_place = type != "float" ? "" : R"(
       // Whole tiles are read where they lie.
       if (cols == kCols && k_dim == 1) key = key_from, key_row = k_row;
       if (cols == kCols && v_dim == 1 && width == dim) value = value_from, value_row = v_row;)";
-  source += fmt::format(
+  std::string source = fmt::format(
       R"(    for (int64_t start = 0; start < {0}; start += kCols) {{
       const int64_t cols = keys - start < kCols ? keys - start : kCols;
       const auto* key_from = k + batch * k_batch + ({1}) * k_head + start * k_row;
@@ -91,9 +79,9 @@ std::optional<KernelText> EmitAttentionCpp(const TemplateRequest& request) {
       std::fill(scores, scores + kCols * kRows, 0.0f);
       MultiplyAdd(key, key_row, 1, turned, kRows, scores, kRows, kCols, dim, lanes);
 )",
-      stops ? "last" : "keys", key_head, in_place);
-  if (masked) {
-    const std::string fill = option("fill", "-inf");
+      call.stops ? "last" : "keys", key_head, in_place);
+  if (call.is_masked) {
+    const std::string fill = call.Option("fill", "-inf");
     const std::string filling =
         fill == "-inf" ? "-INFINITY" : synth::FloatText(std::stod(fill)) + "f";
     const std::string at = "from[i * mask_row]", row = "scores[j * kRows + i]";
@@ -103,16 +91,21 @@ std::optional<KernelText> EmitAttentionCpp(const TemplateRequest& request) {
         for (int64_t i = 0; i < rows; ++i) {};
       }}
 )",
-        !chooses                     ? fmt::format("{} += {}", row, at)
-        : option("keep", "1") == "1" ? fmt::format("{0} = {1} ? {0} : {2}", row, at, filling)
-                                     : fmt::format("{0} = {1} ? {2} : {0}", row, at, filling));
+        !call.chooses                     ? fmt::format("{} += {}", row, at)
+        : call.Option("keep", "1") == "1" ? fmt::format("{0} = {1} ? {0} : {2}", row, at, filling)
+                                          : fmt::format("{0} = {1} ? {2} : {0}", row, at, filling));
   }
-  if (causal)
+  if (call.is_causal)
     source +=
         "      for (int64_t j = 0; j < cols; ++j)\n"
         "        for (int64_t i = 0; i < rows && first + i < start + j; ++i) scores[j * kRows + i] "
         "= -INFINITY;\n";
-  source += fmt::format(
+  return source;
+}
+
+// Their softmax so far, the values that it weighs, and the end of the loops.
+std::string SoftmaxOfTile(const AttentionCall& call) {
+  return fmt::format(
       R"(      std::fill(scores + cols * kRows, scores + kCols * kRows, -INFINITY);
       std::copy(top, top + kRows, higher);
       for (int64_t j = 0; j < cols; ++j)
@@ -144,31 +137,42 @@ std::optional<KernelText> EmitAttentionCpp(const TemplateRequest& request) {
   }}
 }}
 )",
-      option("unseen", "nan") == "zeros" ? "total[i] > 0.0f ? 1.0f / total[i] : 0.0f"
-                                         : "1.0f / total[i]");
-  text.source = source;
+      call.Option("unseen", "nan") == "zeros" ? "total[i] > 0.0f ? 1.0f / total[i] : 0.0f"
+                                              : "1.0f / total[i]");
+}
+
+}  // namespace
+
+// Scores lie keys by queries, so that the softmax, too, runs along the lanes; tiles of keys and
+// values are read where they lie.
+std::optional<KernelText> EmitAttentionCpp(const TemplateRequest& request) {
+  const auto call = ReadAttention(request, Rule::kStopAtDiagonalCpp);
+  // The vendor's call is faster where there is nothing to skip or to fuse.
+  if (!call || (call->value->text.starts_with("F.scaled_dot_product_attention") &&
+                !call->is_causal && !call->is_masked))
+    return std::nullopt;
+  const std::string type = !call->is_half                                                ? "float"
+                           : request.program->graph.precision == synth::Precision::kBf16 ? "Bf16"
+                                                                                         : "Fp16";
+  KernelText text;
+  text.helpers = {"Exp", "MultiplyAdd"};
+  if (type != "float") text.helpers.insert(type);
+  const CppParameters parameters = CppParametersOf(*call, type);
+  const std::string symbol = synth::CamelCase(request.name);
+  text.source = BlockOfQueries(*call, symbol, parameters.text) + ScoresOfTile(*call, type) +
+                SoftmaxOfTile(*call);
   text.binding = fmt::format("{} = kernels.get(\"{}\", \"{}i64 i64 i64 i64 i64 f32\")",
-                             request.name, symbol, types);
-  const std::string lift = rank == 3 ? ".unsqueeze(1)" : "";
-  text.call.push_back(
-      fmt::format("{} = torch.empty_like({})", request.result, request.host(value.operands[0])));
-  std::vector<std::string> hosts;
-  for (size_t i = 0; i < 3; ++i) hosts.push_back(request.host(value.operands[i]) + lift);
-  const auto dim = [&](size_t of, int axis) {
-    return fmt::format("{}.shape[{}]", hosts[of], axis);
-  };
-  if (masked)
-    hosts.push_back(fmt::format("{}.expand({}, {}, {}, {})", request.host(value.operands[3]),
-                                dim(0, 0), dim(0, 1), dim(0, 2), dim(1, 2)));
-  hosts.push_back(request.result + lift);
-  std::string arguments;
-  for (const std::string& host : hosts) arguments += host + ", ";
-  for (const std::string& host : hosts) arguments += fmt::format("*{}.stride(), ", host);
-  text.call.push_back(fmt::format("{}({}{}, {}, {}, {}, {}, {})", request.name, arguments,
-                                  dim(0, 0), dim(0, 1), dim(0, 2), dim(1, 2), dim(0, 3),
-                                  option("scale", dim(0, 3) + " ** -0.5")));
+                             request.name, symbol, parameters.types);
+  text.call.push_back(fmt::format("{} = torch.empty_like({})", request.result,
+                                  request.host(call->value->operands[0])));
+  const AttentionArguments arguments = ArgumentsOf(*call, request);
+  const std::string width = arguments.Size(0, 3);
+  text.call.push_back(fmt::format("{}({}{}, {}, {}, {}, {}, {})", request.name, arguments.text,
+                                  arguments.Size(0, 0), arguments.Size(0, 1), arguments.Size(0, 2),
+                                  arguments.Size(1, 2), width,
+                                  call->Option("scale", width + " ** -0.5")));
   text.used.Insert(Rule::kFlashAttentionCpp);
-  if (stops) text.used.Insert(Rule::kStopAtDiagonalCpp);
+  if (call->stops) text.used.Insert(Rule::kStopAtDiagonalCpp);
   return text;
 }
 

@@ -4,48 +4,51 @@
 #include <cmath>
 
 #include "davinci/synth/text.h"
-#include "davinci/teacher/templates/kernel_templates.h"
+#include "davinci/teacher/templates/attention_call.h"
 
 namespace davinci::teacher {
+namespace {
 
-// Four axes with strides, whatever the tensors' layout; a row of a head lies in a tile's registers.
-std::optional<KernelText> EmitAttentionTriton(const TemplateRequest& request) {
+// Rows of queries and of keys that a program holds.
+struct AttentionTiles {
+  int rows = 0;
+  int columns = 0;
+  int warps = 4;
+};
+
+// Nothing where a head is too wide for the registers, or PyTorch's kernel is faster.
+std::optional<AttentionTiles> AttentionTilesOf(const TemplateRequest& request,
+                                               const AttentionCall& call) {
   Program& p = *request.program;
-  const TensorValue& value = p[request.value];
-  const auto option = [&](const char* name, const std::string& otherwise) {
-    const auto found = value.options.find(name);
-    return found == value.options.end() ? otherwise : found->second;
-  };
-  const size_t rank = value.shape.size();
   const auto size = [&](Id id, size_t from_end) {
     const auto& shape = p[id].shape;
     return p.At(shape[shape.size() - from_end], synth::Binding::kCuda);
   };
-  const Id q = value.operands[0], k = value.operands[1];
+  const Id q = call.value->operands[0], k = call.value->operands[1];
   const double width = std::max(16.0, std::exp2(std::ceil(std::log2(size(q, 1)))));
   constexpr double kMostWidth = 128;  // of a head: more leaves no registers for the tiles
-  if ((rank != 3 && rank != 4) || width > kMostWidth) return std::nullopt;
-  const bool half = p.graph.precision != synth::Precision::kFp32;
+  if (width > kMostWidth) return std::nullopt;
   // Of one call of PyTorch wide heads in fp32 are faster by its kernel: three products of TF32
   // leave too few registers (1,417 against 801 us on an H200, 64 heads of 1,024 x 128).
   constexpr double kMostWidthFp32 = 64;
-  if (!half && width > kMostWidthFp32 && value.text.starts_with("F.scaled_dot"))
+  if (!call.is_half && width > kMostWidthFp32 && call.value->text.starts_with("F.scaled_dot"))
     return std::nullopt;
-  const bool causal = value.options.contains("causal");
-  const bool stops = causal && request.rules.Contains(Rule::kStopAtDiagonalTriton);
-  const bool masked = value.operands.size() > 3;
-  const bool chooses = masked && p[value.operands[3]].dtype == DType::kBool;
-  const int64_t groups = std::stol(option("groups", "1"));
-  // Rows of queries and keys of a tile: fp32 products in three parts need more registers.
   const auto fitting = [](double length, int most) {
     int tile = 16;
     while (tile < most && tile < length) tile *= 2;
     return tile;
   };
-  const int rows = fitting(size(q, 2), half ? 128 : 64);
-  const int columns = fitting(size(k, 2), half || width <= 64 ? 64 : 32);
-  const std::string precision = half ? "" : ", input_precision=\"tf32x3\"";
+  // Fp32 products in three parts need more registers.
+  AttentionTiles tiles;
+  tiles.rows = fitting(size(q, 2), call.is_half ? 128 : 64);
+  tiles.columns = fitting(size(k, 2), call.is_half || width <= 64 ? 64 : 32);
+  if (call.is_half && tiles.rows == 128 && width > 64) tiles.warps = 8;
+  return tiles;
+}
 
+// The body of the kernel.
+std::string TritonBodyOf(const AttentionCall& call) {
+  const std::string precision = call.is_half ? "" : ", input_precision=\"tf32x3\"";
   std::string body;
   const auto line = [&](const std::string& text, int indent = 4) {
     body += std::string(static_cast<size_t>(indent), ' ') + text + "\n";
@@ -59,14 +62,14 @@ std::optional<KernelText> EmitAttentionTriton(const TemplateRequest& request) {
   line(
       "q = tl.load(q_ptr + batch * q_batch + head * q_head + rows * q_row + dims[None, :] * q_dim, "
       "mask=inside, other=0.0)");
-  const std::string key_head = groups > 1 ? fmt::format("head // {}", groups) : "head";
+  const std::string key_head = call.groups > 1 ? fmt::format("head // {}", call.groups) : "head";
   line(fmt::format("k_ptr += batch * k_batch + {} * k_head", key_head));
   line(fmt::format("v_ptr += batch * v_batch + {} * v_head", key_head));
-  if (masked) line("mask_ptr += batch * mask_batch + head * mask_head");
+  if (call.is_masked) line("mask_ptr += batch * mask_batch + head * mask_head");
   line("top = tl.full((BM, 1), -3.0e38, tl.float32)");
   line("total = tl.zeros((BM, 1), tl.float32)");
   line("mixed = tl.zeros((BM, WIDTH), tl.float32)");
-  if (stops) {
+  if (call.stops) {
     line("last = tl.minimum((tl.program_id(0) + 1) * BM, keys)  # no query sees a later key");
     line("for start in range(0, last, BN):");
   } else {
@@ -78,22 +81,22 @@ std::optional<KernelText> EmitAttentionTriton(const TemplateRequest& request) {
       "mask=(cols[None, :] < keys) & (dims[:, None] < dim), other=0.0)",
       8);
   line(fmt::format("scores = tl.dot(q, k{}) * scale", precision), 8);
-  if (masked) {
+  if (call.is_masked) {
     line(fmt::format("mask = tl.load(mask_ptr + rows * mask_row + cols[None, :] * mask_col, "
                      "mask=(rows < queries) & (cols[None, :] < keys), other=0{})",
-                     chooses ? "" : ".0"),
+                     call.chooses ? "" : ".0"),
          8);
-    const std::string fill = option("fill", "-inf");
+    const std::string fill = call.Option("fill", "-inf");
     const std::string filling = fill == "-inf" ? "float(\"-inf\")" : fill;
-    if (!chooses)
-      line(fmt::format("scores += mask{}", half ? ".to(tl.float32)" : ""), 8);
-    else if (option("keep", "1") == "1")
+    if (!call.chooses)
+      line(fmt::format("scores += mask{}", call.is_half ? ".to(tl.float32)" : ""), 8);
+    else if (call.Option("keep", "1") == "1")
       line(fmt::format("scores = tl.where(mask != 0, scores, {})", filling), 8);
     else
       line(fmt::format("scores = tl.where(mask != 0, {}, scores)", filling), 8);
   }
   line(fmt::format("scores = tl.where({}(cols[None, :] < keys), scores, float(\"-inf\"))",
-                   causal ? "(cols[None, :] <= rows) & " : ""),
+                   call.is_causal ? "(cols[None, :] <= rows) & " : ""),
        8);
   line("higher = tl.maximum(top, tl.max(scores, axis=1)[:, None])", 8);
   line("weights = tl.exp(scores - higher)", 8);
@@ -103,52 +106,51 @@ std::optional<KernelText> EmitAttentionTriton(const TemplateRequest& request) {
       "v = tl.load(v_ptr + cols[:, None] * v_row + dims[None, :] * v_dim, "
       "mask=(cols[:, None] < keys) & (dims[None, :] < dim), other=0.0)",
       8);
-  line(fmt::format("mixed = tl.dot(weights{}, v, mixed * shrink{})", half ? ".to(v.dtype)" : "",
-                   precision),
+  line(fmt::format("mixed = tl.dot(weights{}, v, mixed * shrink{})",
+                   call.is_half ? ".to(v.dtype)" : "", precision),
        8);
   line("top = higher", 8);
-  if (option("unseen", "nan") == "zeros") line("total = tl.where(total == 0.0, 1.0, total)");
+  if (call.Option("unseen", "nan") == "zeros") line("total = tl.where(total == 0.0, 1.0, total)");
   line(
       "tl.store(out_ptr + batch * out_batch + head * out_head + rows * out_row + dims[None, :] * "
       "out_dim, mixed / total, mask=inside)");
+  return body;
+}
 
-  std::vector<std::string> tensors = {"q", "k", "v"};
-  if (masked) tensors.emplace_back("mask");
-  tensors.emplace_back("out");
-  std::string parameters, strides;
-  for (const std::string& name : tensors) parameters += name + "_ptr, ";
-  for (const std::string& name : tensors)
+std::string TritonParametersOf(const AttentionCall& call) {
+  std::string pointers, strides;
+  for (const std::string& name : call.tensors) pointers += name + "_ptr, ";
+  for (const std::string& name : call.tensors)
     strides += fmt::format("{0}_batch, {0}_head, {0}_row, {0}_{1}, ", name,
                            name == "mask" ? "col" : "dim");
+  return pointers + strides;
+}
+
+}  // namespace
+
+// Four axes with strides, whatever the tensors' layout; a row of a head lies in a tile's registers.
+std::optional<KernelText> EmitAttentionTriton(const TemplateRequest& request) {
+  const auto call = ReadAttention(request, Rule::kStopAtDiagonalTriton);
+  const auto tiles = call ? AttentionTilesOf(request, *call) : std::nullopt;
+  if (!tiles) return std::nullopt;
   KernelText text;
   text.source = fmt::format(
-      "@triton.jit\ndef {}({}{}heads, queries, keys, dim, scale, WIDTH: tl.constexpr, BM: "
+      "@triton.jit\ndef {}({}heads, queries, keys, dim, scale, WIDTH: tl.constexpr, BM: "
       "tl.constexpr, BN: tl.constexpr):\n{}",
-      request.name, parameters, strides, body);
-  const std::string lift = rank == 3 ? ".unsqueeze(1)" : "";
-  const std::string result = request.result;
-  text.call.push_back(fmt::format("{} = torch.empty_like({})", result, request.host(q)));
-  std::vector<std::string> hosts;
-  for (size_t i = 0; i < 3; ++i) hosts.push_back(request.host(value.operands[i]) + lift);
-  const auto dim = [&](size_t of, int axis) {
-    return fmt::format("{}.shape[{}]", hosts[of], axis);
-  };
-  if (masked)
-    hosts.push_back(fmt::format("{}.expand({}, {}, {}, {})", request.host(value.operands[3]),
-                                dim(0, 0), dim(0, 1), dim(0, 2), dim(1, 2)));
-  hosts.push_back(result + lift);
-  std::string arguments;
-  for (const std::string& host : hosts) arguments += host + ", ";
-  for (const std::string& host : hosts) arguments += fmt::format("*{}.stride(), ", host);
-  const std::string scale = option("scale", dim(0, 3) + " ** -0.5");
-  const int warps = half && rows == 128 && width > 64 ? 8 : 4;
-  text.call.push_back(fmt::format(
-      "{}[({}, {} * {})]({}{}, {}, {}, {}, {}, WIDTH=max(16, "
-      "{}), BM={}, BN={}, num_warps={}, num_stages=2)",
-      request.name, CeilDiv(dim(0, 2), rows), dim(0, 0), dim(0, 1), arguments, dim(0, 1), dim(0, 2),
-      dim(1, 2), dim(0, 3), scale, NextPowerOfTwo(dim(0, 3)), rows, columns, warps));
+      request.name, TritonParametersOf(*call), TritonBodyOf(*call));
+  text.call.push_back(fmt::format("{} = torch.empty_like({})", request.result,
+                                  request.host(call->value->operands[0])));
+  const AttentionArguments arguments = ArgumentsOf(*call, request);
+  const std::string batch = arguments.Size(0, 0), heads = arguments.Size(0, 1),
+                    queries = arguments.Size(0, 2), width = arguments.Size(0, 3);
+  text.call.push_back(
+      fmt::format("{}[({}, {} * {})]({}{}, {}, {}, {}, {}, WIDTH=max(16, "
+                  "{}), BM={}, BN={}, num_warps={}, num_stages=2)",
+                  request.name, CeilDiv(queries, tiles->rows), batch, heads, arguments.text, heads,
+                  queries, arguments.Size(1, 2), width, call->Option("scale", width + " ** -0.5"),
+                  NextPowerOfTwo(width), tiles->rows, tiles->columns, tiles->warps));
   text.used.Insert(Rule::kFlashAttentionTriton);
-  if (stops) text.used.Insert(Rule::kStopAtDiagonalTriton);
+  if (call->stops) text.used.Insert(Rule::kStopAtDiagonalTriton);
   return text;
 }
 

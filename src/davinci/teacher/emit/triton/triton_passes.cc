@@ -8,6 +8,13 @@ namespace davinci::teacher {
 
 using Kind = TensorValue::Kind;
 
+namespace {
+
+// The names of each lane's sums in brief kernels.
+std::string LaneSums(const std::string& n) { return fmt::format("f{0}, n{0}, d{0}, q{0}", n); }
+
+}  // namespace
+
 std::string TritonRows::Accumulate(ReduceKind kind, const std::string& sum, const std::string& what,
                                    bool nan) {
   if (nan) {
@@ -54,7 +61,7 @@ void TritonRows::Pass(int pass, const std::string& cols_text, const std::string&
     if (form_.variance_of.contains(reduce)) {
       if (brief_) {
         text_.helpers.insert("lanes");
-        Line(fmt::format("{} = lanes(ROWS, BLOCK)", Lanes(fmt::format("{}", count_))));
+        Line(fmt::format("{} = lanes(ROWS, BLOCK)", LaneSums(fmt::format("{}", count_))));
         continue;
       }
       for (const char* part : {"first", "count", "shift", "square"})
@@ -105,25 +112,7 @@ void TritonRows::Pass(int pass, const std::string& cols_text, const std::string&
   known_ = saved;
   indent_ -= 4;
   if (partial != nullptr) {
-    std::map<Id, std::string> own;  // the sums of this program
-    for (size_t i = 0; i < reduces.size(); ++i) {
-      const std::string& to = (*partial)[i];
-      const auto store = [&](const std::string& where, const std::string& what) {
-        StoreAt(where + "_ptr + row * SPLITS + split", what, "in_row");
-      };
-      if (const auto of = form_.variance_of.find(reduces[i]); of != form_.variance_of.end()) {
-        const std::string n = sums[i].substr(3);
-        store(to, AboutMean(n, own.at(FirstAlike(of->second))));
-        store(to + "_count", fmt::format("total{}", n));
-        continue;
-      }
-      std::string sum = Combine(p_[reduces[i]].reduce, sums[i], NanMatters(reduces[i]));
-      if (!form_.variance_of.empty()) {
-        Line(fmt::format("own{} = {}", sums[i].substr(3), sum));
-        sum = own[reduces[i]] = "own" + sums[i].substr(3);
-      }
-      store(to, sum);
-    }
+    StoreParts(reduces, sums, *partial);
     return;
   }
   for (size_t i = 0; i < reduces.size(); ++i)
@@ -137,9 +126,28 @@ void TritonRows::Pass(int pass, const std::string& cols_text, const std::string&
   for (const Id reduce : Reduces(pass, true)) known_[reduce] = known_.at(FirstAlike(reduce));
 }
 
-// The names of each lane's sums in brief kernels.
-std::string TritonRows::Lanes(const std::string& n) {
-  return fmt::format("f{0}, n{0}, d{0}, q{0}", n);
+// What a program found of its part of a row, for the next kernel.
+void TritonRows::StoreParts(const std::vector<Id>& reduces, const std::vector<std::string>& sums,
+                            const std::vector<std::string>& names) {
+  std::map<Id, std::string> own;  // the sums of this program
+  for (size_t i = 0; i < reduces.size(); ++i) {
+    const std::string& to = names[i];
+    const auto store = [&](const std::string& where, const std::string& what) {
+      StoreAt(where + "_ptr + row * SPLITS + split", what, "in_row");
+    };
+    if (const auto of = form_.variance_of.find(reduces[i]); of != form_.variance_of.end()) {
+      const std::string n = sums[i].substr(3);
+      store(to, AboutMean(n, own.at(FirstAlike(of->second))));
+      store(to + "_count", fmt::format("total{}", n));
+      continue;
+    }
+    std::string sum = Combine(p_[reduces[i]].reduce, sums[i], NanMatters(reduces[i]));
+    if (!form_.variance_of.empty()) {
+      Line(fmt::format("own{} = {}", sums[i].substr(3), sum));
+      sum = own[reduces[i]] = "own" + sums[i].substr(3);
+    }
+    store(to, sum);
+  }
 }
 
 // The element whose squares about the mean are summed.
@@ -153,7 +161,7 @@ void TritonRows::Squares(const std::string& n, Id element) {
   const std::string x = Text(element);
   if (brief_) {
     text_.helpers.insert("spread");
-    Line(fmt::format("{0} = spread({1}, inside, {0})", Lanes(n), x));
+    Line(fmt::format("{0} = spread({1}, inside, {0})", LaneSums(n), x));
     return;
   }
   Line(fmt::format("first{0} = tl.where((count{0} == 0.0) & inside, {1}, first{0})", n, x));
@@ -167,7 +175,7 @@ void TritonRows::Squares(const std::string& n, Id element) {
 std::string TritonRows::AboutMean(const std::string& n, const std::string& sum) {
   if (brief_) {
     text_.helpers.insert("squares_of");
-    Line(fmt::format("squares{0}, total{0} = squares_of({1}, {2})", n, sum, Lanes(n)));
+    Line(fmt::format("squares{0}, total{0} = squares_of({1}, {2})", n, sum, LaneSums(n)));
     return "squares" + n;
   }
   Line(fmt::format("total{0} = tl.sum(count{0}, axis=1)[:, None]", n));

@@ -37,11 +37,12 @@ class TritonRows : private TritonWriter {
   // The reductions of a pass are known behind it, or, with `partial`, stored as parts of that name.
   void Pass(int pass, const std::string& cols_text, const std::string& range,
             const std::vector<std::string>* partial);
+  void StoreParts(const std::vector<Id>& reduces, const std::vector<std::string>& sums,
+                  const std::vector<std::string>& names);
   // The element whose squares about the mean are summed.
   Id Element(Id squares) const;
   // Sums about the first element of each lane: its distance from the lane's mean is no larger than
   // the sum of squares, so little cancels.
-  static std::string Lanes(const std::string& n);
   void Squares(const std::string& n, Id element);
   // The sum of squares about the mean of all lanes, whose elements have the sum `sum`.
   std::string AboutMean(const std::string& n, const std::string& sum);
