@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Nothing in the repository ties it to one machine or one package registry, its scripts parse, no C++ writes JSON by a
 call that throws where a text is no UTF-8, none takes a lock that clang cannot see, and none counts on another file's fmt.
+Files of C++ that docs name exist.
 
     check_repository.py [repository root]
 
@@ -24,6 +25,7 @@ FORBIDDEN = [
 ]
 LARGEST_BYTES = 8 << 20
 STRICT_JSON = re.compile(r"\.dump\((?![^;]*error_handler)")  # base/json_text.h
+NAMED_IN_DOCS = re.compile(r"`(?:\./)?([\w/]+\.(?:cc|h|cu))`")
 UNSEEN_LOCK = re.compile(r"\bstd::(mutex|lock_guard|condition_variable)\b(?=[ <])")  # base/mutex.h
 
 
@@ -48,7 +50,9 @@ def skills_in_readme(root):
 
 def check(root):
     problems = skills_in_readme(root)
-    for file in sorted(files_of(root)):
+    files = sorted(files_of(root))
+    ends = {"/".join(file.parts[i:]) for file in files for i in range(len(file.parts))}
+    for file in files:
         if not file.is_file() or file.is_symlink():
             continue
         name = file.relative_to(root)
@@ -69,6 +73,10 @@ def check(root):
             seen = name.as_posix() == "src/davinci/base/mutex.h" or "testing" in name.parts
             for found in () if seen else UNSEEN_LOCK.finditer(text):
                 problems.append(f"{name}:{text.count(chr(10), 0, found.start()) + 1}: {found[0]} is not analysed; use base/mutex.h")
+        if file.suffix == ".md" and name.parts[0] not in ("prompts", "skills"):  # which name headers of CUDA
+            for found in NAMED_IN_DOCS.finditer(text):
+                if found[1] not in ends:
+                    problems.append(f"{name}:{text.count(chr(10), 0, found.start()) + 1}: there is no {found[1]}")
         # Builds group files in other ways, so that a file may lose its neighbour's include.
         if file.suffix in (".cc", ".h") and re.search(r"\bfmt::", text) and "#include <fmt/" not in text:
             problems.append(f"{name}: uses fmt:: without including <fmt/format.h>")

@@ -107,6 +107,10 @@ class Repository(unittest.TestCase):
     def test_a_file_without_its_own_fmt_is_found(self):
         self.expect({"src/davinci/store/a.cc": "auto x = fmt::format(1);\n"}, "src/davinci/store/a.cc: uses fmt::")
 
+    def test_a_file_that_docs_name_and_is_gone_is_found(self):
+        self.expect({"docs/a.md": "as\n`store/b.h` says\n", "src/davinci/store/a.h": ""}, "docs/a.md:2: there is no store/b.h")
+        self.assertEqual(run("check_repository.py", {"docs/a.md": "`store/b.h`", "src/davinci/store/b.h": ""})[0], 0)
+
     def test_broken_script_is_found(self):
         self.expect({"a.sh": "if true; then\n"}, "a.sh")
 

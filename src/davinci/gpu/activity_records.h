@@ -5,7 +5,7 @@
 // has 144 bytes, CUpti_ActivityKernel10 of CUDA 13 has 216) and never moves one. Only fields at
 // offsets that are equal in all of these are read, and the distance between records is left to
 // cuptiActivityGetNextRecord. The offsets are checked against NVIDIA's headers by
-// activity_layout_test.cc where such headers are found.
+// tests/gpu/layout_check.cc where such headers are found.
 #pragma once
 
 #include <array>

@@ -1,6 +1,6 @@
 // A call as the function that knows it sees it, and the registry of these functions by name.
 //
-// A name is known here or to the tables (tables.h), never to both; semantics_test.cc holds that.
+// A name is known here or to the tables (tables.h), never to both; functions_test.cc holds that.
 // A function returns Unknown(…) for what it cannot express: the call stays one of PyTorch.
 #pragma once
 
