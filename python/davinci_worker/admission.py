@@ -1,4 +1,4 @@
-"""Task admission: which wrong answers would pass under the task's own tolerance? (judge guarantee 9)
+"""Task admission: which wrong answers would pass under the task's own tolerance?
 
 A task whose tolerance accepts zeros or yesterday's output says little about kernels. Nothing is refused: the task gets
 tags, every evaluation on it carries them, and numbers on tagged tasks are reported apart.

@@ -1,6 +1,6 @@
 // Evaluation: the record of judging one candidate.
 //
-// The outcome is a closed enum (judge guarantee 7). Which fields exist depends on it: `correct` is
+// The outcome is a closed enum. Which fields exist depends on it: `correct` is
 // known as soon as outputs were compared, `speedup` only when the outcome is kOk and the timing was
 // trusted. A wrong kernel is a value of this type; a judge that could not do its work yields
 // kJudgeError, which is retried and never becomes a reward.

@@ -52,7 +52,7 @@ class Judge {
   void Settle();
   void LetGo();
 
-  // Task admission (guarantee 9): which wrong answers would pass? Tags of the task on this target.
+  // Task admission: which wrong answers would pass? Tags of the task on this target.
   Result<nlohmann::json> Admit(const std::string& task_path, Target target);
 
   // What the task's reference computes, as calls of PyTorch at the target's sizes: the JSON that

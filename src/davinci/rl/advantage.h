@@ -1,14 +1,14 @@
 // From returns to advantages: how much better a sample did than the others of its group.
 //
 // A group is what shares a baseline. Which samples form one is the caller's: (task, turn) with all
-// schemes pooled for the policy (davinci.md 2.3), all m x n samples of a task for Kevin, the
+// schemes pooled for the policy (daVinci-kernel), all m x n samples of a task for Kevin, the
 // schemes of a task for selection, the calls of a task for summary. Groups may be ragged: fewer
 // rollouts are alive at later turns, and a sample without a return is not a member.
 //
 // Every estimator maps the returns of one group to one advantage each, in the same order. None uses
 // the sample's own return in a way that shrinks the gradient unless its paper does:
 //
-//   kTrloo    A_i = G_i - mean of the others = N/(N-1) (G_i - mean)      Dr. Kernel, peers.md 1.3
+//   kTrloo    A_i = G_i - mean of the others = N/(N-1) (G_i - mean)      arXiv 2602.05885
 //   kRloo     the same estimator, named for groups of whole trajectories Ahmadian et al. 2024
 //   kGrpo     A_i = (G_i - mean) / (std + 1e-6), std with N - 1          Shao et al. 2024
 //   kDrGrpo   A_i = G_i - mean                                           Liu et al. 2025
@@ -41,7 +41,7 @@ std::vector<double> GroupAdvantages(std::span<const double> returns, const std::
                                     AdvantageKind kind);
 
 // Of a task's rows: each advantage over the mean |advantage| of its trained tokens, plus 1e-8, so
-// that every task contributes advantages of mean magnitude 1 (davinci.md 2.3, adv_cross_scheme).
+// that every task contributes advantages of mean magnitude 1 (daVinci-kernel's adv_cross_scheme).
 // `num_tokens`: trained tokens of each row; rows without any count nothing.
 std::vector<double> ScaleAcrossSchemes(std::span<const double> advantages,
                                        std::span<const int64_t> num_tokens);

@@ -1,4 +1,4 @@
-// Early warnings that a policy is falling apart (Kevin, peers.md 1.1: junk shows first as
+// Early warnings that a policy is falling apart (Kevin, arXiv 2507.11948: junk shows first as
 // repetition in the last turn and as drift of the first token, fifteen steps before collapse).
 //
 // Per step a monitor sees the replies of one agent at one turn; alerts compare with the mean of its

@@ -1,5 +1,5 @@
-// Which groups a step trains on, and which samples of a group (davinci.md 1.8; DAPO's dynamic
-// sampling; R9). Pure and seeded.
+// Which groups a step trains on, and which samples of a group (daVinci-kernel's unified_filter.py;
+// DAPO's dynamic sampling). Pure and seeded.
 #pragma once
 
 #include <cstdint>

@@ -22,7 +22,7 @@ enum class AgentKind { kPolicy, kSelection, kSummary };
 std::string_view AgentKindName(AgentKind agent);  // "policy", "selection", "summary"
 std::optional<AgentKind> ParseAgentKind(std::string_view name);
 
-// One sampled reply with what training needs (design 5: TrainingSample).
+// One sampled reply with what training needs.
 struct TrainingSample {
   std::string id;  // "task#s0r1t2", or of a selection or summary call
   AgentKind agent = AgentKind::kPolicy;

@@ -4,9 +4,9 @@
 //   rho = exp(log p_now - log p_old)
 //   l   = max(-A rho, -A clip(rho, 1 - low, 1 + high));   A < 0: l = min(l, -A dual)
 //
-// (davinci.md 2.4: clip-higher 0.2/0.28 from DAPO, dual clip 3 from Ye et al. 2020.) The gradient
-// is taken with respect to log p_now: -A rho where the unclipped term is in force, 0 where a clip
-// is.
+// (daVinci-kernel's core_algos.py: clip-higher 0.2/0.28 from DAPO, dual clip 3 from Ye et al.
+// 2020.) The gradient is taken with respect to log p_now: -A rho where the unclipped term is in
+// force, 0 where a clip is.
 #pragma once
 
 #include <cstdint>
@@ -38,7 +38,7 @@ TokenLoss ClippedTokenLoss(double log_ratio, double advantage, const ClipOptions
 enum class Aggregation {
   kTokenMean,              // all tokens of the batch weigh the same (DAPO)
   kSequenceMeanTokenSum,   // per sequence the sum of its tokens, mean over sequences with any, over
-                           // `divisor` (davinci.md 2.4: 1000)
+                           // `divisor` (daVinci-kernel: 1000)
   kSequenceMeanTokenMean,  // per sequence the mean, mean over sequences (GRPO)
   kTokenSumConstant,       // the sum of all tokens over `divisor` (Dr. GRPO)
 };

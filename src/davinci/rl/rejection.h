@@ -5,8 +5,8 @@
 // sampled from). Pure; draws come from a seeded stream that names the sample, so that the same
 // sample is kept or dropped wherever and whenever it is asked about.
 //
-// Sources: MRS and veto davinci.md 2.8 (verl's mismatch helper), PRS davinci.md 2.9, TIS Yao et al.
-// 2025 ("truncated importance sampling", peers.md section 4).
+// Sources: MRS and veto as in daVinci-kernel's mismatch_helper.py, PRS as in its
+// coverage_helper.py, TIS Yao et al. 2025 ("truncated importance sampling").
 #pragma once
 
 #include <cstdint>

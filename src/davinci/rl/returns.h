@@ -29,7 +29,7 @@ Rewards Returns(std::span<const std::optional<double>> rewards, ReturnKind kind,
 
 enum class TurnMaskRule {
   // A turn that earns nothing after an earlier one earned something is void: no gradient, reward 0
-  // (davinci.md 2.2, as published). Breaking a working kernel is then ignored, not penalised.
+  // (as daVinci-kernel has it). Breaking a working kernel is then ignored, not penalised.
   kMaskVoid,
   // The same turn stays and earns `break_penalty`, so that breaking a working kernel costs.
   kPenaliseBreaking,

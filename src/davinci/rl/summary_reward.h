@@ -1,4 +1,4 @@
-// What a Summary call is worth (design 6, R7): the gain that the verification of its proposals
+// What a Summary call is worth: the gain that the verification of its proposals
 // proves, bounded. Pure.
 #pragma once
 

@@ -1,5 +1,6 @@
-// Advantages from a learnt critic (PPO as CUDA Agent has it, peers.md 1.4): generalised advantage
-// estimation (Schulman et al. 2016) and the gate that keeps a useless critic from steering. Pure.
+// Advantages from a learnt critic (PPO as CUDA Agent has it, arXiv 2602.24286): generalised
+// advantage estimation (Schulman et al. 2016) and the gate that keeps a useless critic from
+// steering. Pure.
 #pragma once
 
 #include <span>

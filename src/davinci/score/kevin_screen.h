@@ -1,5 +1,5 @@
-// Kevin's static rules about a candidate's source (peers.md 1.1): nothing is paid for torch.nn or
-// functional compute in forward, nor for `try`, `except` or `pass` anywhere. Pure, total on any
+// Kevin's static rules about a candidate's source (arXiv 2507.11948): nothing is paid for torch.nn
+// or functional compute in forward, nor for `try`, `except` or `pass` anywhere. Pure, total on any
 // bytes.
 #pragma once
 

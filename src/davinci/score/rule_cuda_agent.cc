@@ -1,4 +1,4 @@
-// CUDA Agent: reference notes peers.md 1.4. One session per task; pass rate, share of tasks that
+// CUDA Agent (arXiv 2602.24286). One session per task; pass rate, share of tasks that
 // are more than 5 % faster, geometric mean of speedups, and the milestone reward -1 wrong, 1
 // correct, 2 faster than eager, 3 faster than eager and compile, "faster" being more than 5 %.
 #include <optional>

@@ -1,7 +1,7 @@
-// daVinci-kernel as published: reference notes davinci.md 6.5 (metrics: unit is a (sample, turn);
+// daVinci-kernel as published: kernel_multi_turn_metrics.py (metrics: unit is a (sample, turn);
 // ">="; over correct samples and "in all", where wrong counts as 0; best_by_turn_t; final;
-// improvement) and 2.1 (reward 0.5 C + 0.5 min(speedup, UB) + 0.5 coverage, UB = 6 in the flagship
-// run, 0 for decoys).
+// improvement) and reward_client.py (reward 0.5 C + 0.5 min(speedup, UB) + 0.5 coverage, UB = 6 in
+// the flagship run, 0 for decoys).
 #include <fmt/format.h>
 
 #include <algorithm>

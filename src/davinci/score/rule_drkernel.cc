@@ -1,6 +1,7 @@
-// Dr. Kernel / KernelGYM: reference notes peers.md 1.3 (rates averaged over 8 samples, turn 3 and
-// best of history, thresholds 1, 1.2, 1.5, 2; decoys score nothing) and davinci.md 6.5 (">=", the
-// same metric code). The rewards are those of the paper and of the code, which differ in scale.
+// Dr. Kernel / KernelGYM (arXiv 2602.05885): rates averaged over 8 samples, turn 3 and best of
+// history, thresholds 1, 1.2, 1.5, 2; decoys score nothing; ">=", by the metric code that
+// daVinci-kernel has, too. The rewards are those of the paper and of the code, which differ in
+// scale.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// KernelBench: sources are reference notes kernelbench.md 2.5 (metrics at the read commit): fast_p
+// KernelBench (arXiv 2502.10517), as its repository counts at commit 423217d: fast_p
 // with strict ">", one answer per problem (sample 0), geometric means over correct and over
 // correct-and-faster answers, unbiased pass@k over all samples.
 #include "davinci/score/protocol.h"

@@ -1,4 +1,4 @@
-// Kevin: reference notes peers.md 1.1. Score S = 0.3 correct + speedup (0 when wrong); zero for
+// Kevin (arXiv 2507.11948). Score S = 0.3 correct + speedup (0 when wrong); zero for
 // what its static rules object to (kevin_screen.h), and without a kernel at all. A trajectory
 // counts with its best correct kernel; best@n takes the best of a task's trajectories, avg@n their
 // mean, both averaged over tasks with 0 where nothing is correct.

@@ -201,7 +201,7 @@ TEST(PairedRatioSimulation, EndingAtAShareOfTheWidthKeepsTheCoverage) {
   }
 }
 
-// judge.md: of 1,000 comparisons of a kernel with itself at most 1 reports a significant difference
+// Of 1,000 comparisons of a kernel with itself at most 1 reports a significant difference
 // of more than 2 %.
 TEST(PairedRatioSimulation, AKernelIsNotFasterThanItself) {
   constexpr int kRuns = 3000 / std::min(kShorten, 3);

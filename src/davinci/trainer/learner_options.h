@@ -15,7 +15,7 @@ enum class Compute { kAuto, kFloat32, kBfloat16 };  // kAuto: bf16 on CUDA, fp32
 // have the same bits twice. kAuto: cuDNN unless deterministic, for head sizes that it has.
 enum class AttentionChoice { kAuto, kFlash, kCudnn };
 
-// Published defaults: davinci.md 5.9, 7.1.
+// The defaults are those of daVinci-kernel's published training scripts.
 struct AdamOptions {
   double beta1 = 0.9;
   double beta2 = 0.95;

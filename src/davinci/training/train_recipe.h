@@ -28,7 +28,7 @@ enum class GroupBy {
 enum class MismatchRule { kNone, kReject, kWeigh };  // MRS, TIS
 
 // PPO: with advantage.kind "gae" the policy's advantages come from a second model that learns the
-// value of every state (peers.md 1.4).
+// value of every state (CUDA Agent, arXiv 2602.24286).
 struct CriticSettings {
   bool enabled = false;
   double lambda = 0.95;

@@ -82,7 +82,7 @@ TEST(TrainRecipe, ACriticRefusesWhatContradictsIt) {
     EXPECT_THAT(read.status().message(), HasSubstr(key));
 }
 
-// CUDA Agent's published settings (peers.md 1.4).
+// CUDA Agent's published settings (arXiv 2602.24286).
 TEST(TrainRecipe, CudaAgentTrainsACriticOnMilestones) {
   const auto recipe = config::Recipe::Load(DAVINCI_SOURCE_DIR "/recipes/train/cuda-agent.toml");
   ASSERT_TRUE(recipe.ok());

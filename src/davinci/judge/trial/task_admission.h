@@ -1,4 +1,4 @@
-// What is known of a task by asking its reference: admission and tags (guarantee 9).
+// What is known of a task by asking its reference: admission and tags.
 #pragma once
 
 #include <nlohmann/json.hpp>
