@@ -67,8 +67,9 @@ std::string RunConsole::Counts() const {
 std::string RunConsole::Awaited() const {
   const int in_judge = generated_ - judged_ - not_judged_;
   if (generated_ == 0)
-    return "references are judged first (the first use of a device or of Triton takes minutes), "
-           "then the first replies";
+    return "the first replies; references may be judged before them (the first use of a device or "
+           "of "
+           "Triton takes minutes)";
   if (num_tasks_ > 0 && static_cast<size_t>(tasks_over_) >= num_tasks_)
     return "the best kernels are measured again";
   if (in_judge > 0) return Counted(in_judge, "verdict");
