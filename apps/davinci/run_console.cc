@@ -67,9 +67,8 @@ std::string RunConsole::Counts() const {
 std::string RunConsole::Awaited() const {
   const int in_judge = generated_ - judged_ - not_judged_;
   if (generated_ == 0)
-    return "the first replies; references may be judged before them (the first use of a device or "
-           "of "
-           "Triton takes minutes)";
+    return "the first replies; references may be judged before them (the first use of a device "
+           "or of Triton takes minutes)";
   if (num_tasks_ > 0 && static_cast<size_t>(tasks_over_) >= num_tasks_)
     return "the best kernels are measured again";
   if (in_judge > 0) return Counted(in_judge, "verdict");

@@ -24,7 +24,7 @@ namespace {
 
 // --- one task ---
 
-// The reference in the place of a candidate. A task that cannot be judged is found before
+// Judges the reference in the place of a candidate. A task that cannot be judged is found before
 // the first paid call, and the device is measured on the way.
 Status Probe(StepRun& run, const TaskRun& task, TaskOutcome* outcome) {
   if (!run.settings.probe) return Status::Ok();
@@ -206,11 +206,11 @@ Status RunTask(StepRun& run, TaskRun& task, agent::TaskBrief* brief, TaskOutcome
                                       [](const Trajectory& t) { return !IsComplete(t); });
     outcome->remark = fmt::format("{} of {} rollouts are not complete: {}", incomplete,
                                   outcome->trajectories.size(), problem->problem);
-    // The rest is done when the run is continued; a summary waits for that.
     if (task.is_refused) {
       outcome->refused = true;
       return InvalidArgument(problem->problem);
     }
+    // The rest is done when the run is continued; a summary waits for that.
     const bool any_turn = std::any_of(outcome->trajectories.begin(), outcome->trajectories.end(),
                                       [](const Trajectory& t) { return !t.turns.empty(); });
     return any_turn ? Status::Ok() : Unavailable(outcome->remark);
