@@ -289,23 +289,17 @@ davinci_setup() {
   setup_python
 }
 
-compile_jobs() {
-  local cores memory_gib
-  cores=$(nproc)
-  memory_gib=$(awk '/MemAvailable/ { print int($2 / 1048576) }' /proc/meminfo)
-  local by_memory=$((memory_gib / 2))  # GiB for a job: an object of 24 files peaks near 1.8
+# within_memory N: at most N, with 2 GiB for each. An object of 24 files peaks near 1.8, and some tests have ten processes with torch.
+within_memory() {
+  local by_memory
+  by_memory=$(awk '/MemAvailable/ { print int($2 / 2097152) }' /proc/meminfo)
   if ((by_memory < 1)); then by_memory=1; fi
-  echo "${DAVINCI_JOBS:-$((cores < by_memory ? cores : by_memory))}"
+  echo $(($1 < by_memory ? $1 : by_memory))
 }
 
-test_jobs() {
-  local cores memory_gib
-  cores=$(nproc)
-  memory_gib=$(awk '/MemAvailable/ { print int($2 / 1048576) }' /proc/meminfo)
-  local by_cores=$((cores * 5 / 2)) by_memory=$((memory_gib / 2))  # GiB for a test: some have ten processes with torch
-  if ((by_memory < 1)); then by_memory=1; fi
-  echo $((by_cores < by_memory ? by_cores : by_memory))
-}
+compile_jobs() { echo "${DAVINCI_JOBS:-$(within_memory "$(nproc)")}"; }
+
+test_jobs() { within_memory $(($(nproc) * 5 / 2)); }
 
 davinci_build() {
   local preset=$1 launcher=()
