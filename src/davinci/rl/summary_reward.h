@@ -1,5 +1,4 @@
-// What a Summary call is worth: the gain that the verification of its proposals
-// proves, bounded. Pure.
+// A Summary call is worth the gain that the verification of its proposals proves, bounded. Pure.
 #pragma once
 
 #include <optional>

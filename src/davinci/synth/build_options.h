@@ -1,4 +1,4 @@
-// What a graph is built under, and what comes of it (builder.h).
+// BuildOptions say what a graph is built under, BuildOutcome what comes of it (builder.h).
 #pragma once
 
 #include <cstdint>

@@ -12,7 +12,7 @@ namespace {
 
 constexpr size_t kLongestInline = 72;
 
-// The name of the class or function with this body, which is defined once.
+// Returns the name of the class or function with this body, which is defined once.
 std::string DefinedName(RenderState* state, const std::string& body, const std::string& pattern,
                         bool function) {
   auto [found, added] = state->classes.try_emplace(body, "");

@@ -1,5 +1,5 @@
-// The Python file of an operator graph, and its parts: what another class needs in order to take
-// the place of the task's.
+// RenderedTask is the Python file of an operator graph. Its parts say what another class needs in
+// order to take the place of the task's.
 #pragma once
 
 #include <algorithm>

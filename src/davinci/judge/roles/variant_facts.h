@@ -13,8 +13,8 @@
 
 namespace davinci::judge {
 
-// What one call of a reference does, for the roofline and the timing of many launches. Bytes of the
-// tensors, each once.
+// CallWork holds what one call of a reference does: the roofline and the timing of many launches
+// go by it. Bytes count each tensor once.
 struct CallWork {
   int64_t flops = 0;
   int64_t operators = 0;  // of PyTorch
@@ -45,15 +45,15 @@ struct VariantFacts {
   std::vector<int> regions;
   std::string mode;        // "", "train", "eval"
   size_t num_weights = 0;  // parameters and buffers
-  // What a call writes to besides: buffers by name, the last of the outputs, and inputs by number,
-  // compared behind the outputs.
+  // A call writes to these, too: buffers by name, which are the last of the outputs, and inputs by
+  // number, which are compared behind the outputs.
   std::vector<std::string> kept;
   std::vector<int> left_in;
   bool compiles = false;         // the reference asks for a compiler itself
   int64_t footprint_bytes = 0;   // of a device that an evaluation will hold at most, estimated
   int64_t device_bytes = 0;      // that the device has; 0: no device
   std::optional<CallWork> work;  // of variant 0
-  // What an export may be called with (davinci_runtime/guard.py): evidence, passed on.
+  // It says what an export may be called with (davinci_runtime/guard.py); evidence passes it on.
   nlohmann::json verified;
 };
 

@@ -1,4 +1,5 @@
-// What is known of a task by asking its reference: admission and tags.
+// Admission asks a task's reference what no file says of the task: which wrong answers would pass,
+// and its tags.
 #pragma once
 
 #include <nlohmann/json.hpp>

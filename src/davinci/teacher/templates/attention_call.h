@@ -1,4 +1,5 @@
-// A call of attention as its kernel in any language sees it, and the arguments of the launch.
+// AttentionCall is a call of attention as its kernel in any language sees it, AttentionArguments
+// are those of the launch.
 // Internal to templates/.
 #pragma once
 
@@ -29,7 +30,7 @@ struct AttentionCall {
 // three or four axes.
 std::optional<AttentionCall> ReadAttention(const TemplateRequest& request, Rule stops);
 
-// Python texts.
+// All of it is Python text.
 struct AttentionArguments {
   std::vector<std::string> hosts;  // the tensors, with four axes each
   std::string text;                // these and their strides, each with a comma behind it

@@ -7,7 +7,7 @@
 namespace davinci::teacher {
 namespace {
 
-// Parameters of the kernel: in C++, and as kernels.get() names their types.
+// CppParameters holds those of the kernel in C++, and their types as kernels.get() names them.
 struct CppParameters {
   std::string text;
   std::string types;
@@ -27,7 +27,7 @@ CppParameters CppParametersOf(const AttentionCall& call, const std::string& type
   return parameters;
 }
 
-// A task is a block of queries of one head: up to the loop over keys.
+// Returns the text up to the loop over keys; a task is a block of queries of one head.
 std::string BlockOfQueries(const AttentionCall& call, const std::string& symbol,
                            const std::string& parameters) {
   std::string source = fmt::format(
@@ -55,7 +55,7 @@ std::string BlockOfQueries(const AttentionCall& call, const std::string& symbol,
   return source;
 }
 
-// Scores of a tile of keys, masked.
+// Returns the text that computes the scores of a tile of keys, masked.
 std::string ScoresOfTile(const AttentionCall& call, const std::string& type) {
   const std::string key_head = call.groups > 1 ? fmt::format("head / {}", call.groups) : "head";
   const std::string in_place = type != "float" ? "" : R"(
@@ -103,7 +103,7 @@ std::string ScoresOfTile(const AttentionCall& call, const std::string& type) {
   return source;
 }
 
-// Their softmax so far, the values that it weighs, and the end of the loops.
+// Returns the text of their softmax so far, the values that it weighs, and the end of the loops.
 std::string SoftmaxOfTile(const AttentionCall& call) {
   return fmt::format(
       R"(      std::fill(scores + cols * kRows, scores + kCols * kRows, -INFINITY);

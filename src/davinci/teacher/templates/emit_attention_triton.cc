@@ -9,7 +9,7 @@
 namespace davinci::teacher {
 namespace {
 
-// Rows of queries and of keys that a program holds.
+// AttentionTiles are the rows of queries and of keys that a program holds.
 struct AttentionTiles {
   int rows = 0;
   int columns = 0;
@@ -46,7 +46,7 @@ std::optional<AttentionTiles> AttentionTilesOf(const TemplateRequest& request,
   return tiles;
 }
 
-// The body of the kernel.
+// Returns the body of the kernel.
 std::string TritonBodyOf(const AttentionCall& call) {
   const std::string precision = call.is_half ? "" : ", input_precision=\"tf32x3\"";
   std::string body;

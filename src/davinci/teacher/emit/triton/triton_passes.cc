@@ -10,7 +10,7 @@ using Kind = TensorValue::Kind;
 
 namespace {
 
-// The names of each lane's sums in brief kernels.
+// Returns the names of each lane's sums in brief kernels.
 std::string LaneSums(const std::string& n) { return fmt::format("f{0}, n{0}, d{0}, q{0}", n); }
 
 }  // namespace
@@ -126,7 +126,7 @@ void TritonRows::Pass(int pass, const std::string& cols_text, const std::string&
   for (const Id reduce : Reduces(pass, true)) known_[reduce] = known_.at(FirstAlike(reduce));
 }
 
-// What a program found of its part of a row, for the next kernel.
+// Stores what a program found of its part of a row, for the next kernel.
 void TritonRows::StoreParts(const std::vector<Id>& reduces, const std::vector<std::string>& sums,
                             const std::vector<std::string>& names) {
   std::map<Id, std::string> own;  // the sums of this program
