@@ -10,8 +10,8 @@ files once under each variant, in turn, with a build cache that knows none of th
 judged under the full protocol, and held against the last verdicts of each variant.
 
 FOLDER/staged_rate.json: per run seconds, candidates a minute, CPU seconds of all processes (control group where one can be made, else
-nothing), milliseconds of each stage in the mean, outcomes, seconds for which the device was held, its idle share by that and by nvidia-smi,
-how many verdicts were taken over; per variant the agreement. `load` is the machine's load average when a run began.
+nothing), milliseconds of each stage in the mean, and of a timed candidate's timing, outcomes, seconds for which the device was held, its
+idle share by that and by nvidia-smi, how many verdicts were taken over; per variant the agreement. `load` is the machine's load average when a run began.
 """
 import argparse
 import json
@@ -106,6 +106,7 @@ def judge(program, protocol, rows, options, cache, label):
     judged = [d for d in documents.values() if "same_as" not in d["job"]]
     times = [d["times"] for d in judged]
     stages = [t.get("stages_ms", {}) for t in times]
+    timed = [t for t in times if "spent_ms" in t]
     held = 1e-3 * sum(t.get("held_device_ms", 0) for t in times)
     outcomes = {}
     for d in documents.values():
@@ -116,6 +117,8 @@ def judge(program, protocol, rows, options, cache, label):
         "outcomes": outcomes, "stages_ms": {name: round(statistics.mean(s.get(name, 0) for s in stages), 1) for name in sorted(set().union(*stages))},
         "oracle_ms": {name: round(statistics.mean(t.get("oracle_ms", {}).get(name, 0) for t in times), 1)
                       for name in sorted(set().union(*(t.get("oracle_ms", {}) for t in times)))},
+        "spent_ms": {name: round(statistics.mean(t["spent_ms"].get(name, 0) for t in timed), 1)
+                     for name in sorted(set().union(*(t["spent_ms"] for t in timed)))},
         "waited_for_device_ms": round(statistics.mean(t.get("waited_for_device_ms", 0) for t in times), 1),
         "held_device_seconds": held, "idle_by_leases": 1 - held / seconds if options.target == "cuda" else None, "idle_by_nvidia_smi": idle,
         "shared_process": sum(d.get("provenance", {}).get("process", {}).get("served", 0) > 0 for d in judged),

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <tuple>
 #include <utility>
 
 #include "davinci/base/mutex.h"
@@ -21,6 +22,7 @@ Lane::Lane(std::string name, int places)
 
 Lane::Place::Place(Place&& other) noexcept
     : lane_(std::exchange(other.lane_, nullptr)),
+      group_(std::move(other.group_)),
       waited_seconds_(other.waited_seconds_),
       occupied_(other.occupied_) {}
 
@@ -28,6 +30,7 @@ Lane::Place& Lane::Place::operator=(Place&& other) noexcept {
   if (this != &other) {
     Leave();
     lane_ = std::exchange(other.lane_, nullptr);
+    group_ = std::move(other.group_);
     waited_seconds_ = other.waited_seconds_;
     occupied_ = other.occupied_;
   }
@@ -42,22 +45,34 @@ void Lane::Place::Leave() {
   {
     MutexLock lock(lane->mutex_);
     ++lane->free_;
+    if (--lane->served_[group_] == 0) lane->served_.erase(group_);
     lane->stats_.busy_seconds += occupied_.Seconds();
   }
   lane->changed_.notify_all();
 }
 
-Result<Lane::Place> Lane::Enter(Urgency urgency, int64_t order, const CancelToken& cancel) {
+const Lane::Ticket* Lane::Next() const {
+  const auto rank = [&](const Ticket& ticket) DAVINCI_REQUIRES(mutex_) {
+    const auto places = served_.find(*ticket.group);
+    return std::tuple(-static_cast<int>(ticket.urgency),
+                      places != served_.end() ? places->second : 0, ticket.order, ticket.arrival);
+  };
+  const auto next = std::ranges::min_element(
+      waiting_, {}, [&](const Ticket* ticket) DAVINCI_REQUIRES(mutex_) { return rank(*ticket); });
+  return next != waiting_.end() ? *next : nullptr;
+}
+
+Result<Lane::Place> Lane::Enter(Urgency urgency, int64_t order, const CancelToken& cancel,
+                                const std::string& group) {
   const Stopwatch waiting;
   MutexLock lock(mutex_);
-  const Ticket ticket{-static_cast<int>(urgency), order, arrivals_++};
-  waiting_.insert(ticket);
+  const Ticket ticket{urgency, order, arrivals_++, &group};
+  waiting_.insert(&ticket);
   stats_.longest_queue =
       std::max(stats_.longest_queue, static_cast<int64_t>(waiting_.size()) - free_);
-  const bool mine = changed_.wait(lock, cancel, [&]() DAVINCI_REQUIRES(mutex_) {
-    return free_ > 0 && *waiting_.begin() == ticket;
-  });
-  waiting_.erase(ticket);
+  const bool mine = changed_.wait(
+      lock, cancel, [&]() DAVINCI_REQUIRES(mutex_) { return free_ > 0 && Next() == &ticket; });
+  waiting_.erase(&ticket);
   stats_.waiting_seconds += waiting.Seconds();
   if (!mine || cancel.stop_requested()) {
     lock.unlock();
@@ -65,10 +80,11 @@ Result<Lane::Place> Lane::Enter(Urgency urgency, int64_t order, const CancelToke
     return Cancelled(fmt::format("stopped while waiting for a free place: {}", name_));
   }
   --free_;
+  ++served_[group];
   ++stats_.num_served;
   lock.unlock();
   changed_.notify_all();  // there may be a second free place
-  return Place(this, waiting.Seconds());
+  return Place(this, group, waiting.Seconds());
 }
 
 LaneStats Lane::stats() {

@@ -7,15 +7,17 @@
 // (Lane "rollouts"), so neither side can run away from the other, and because no thread waits for
 // one lane while holding a place in the other, they cannot lock each other out.
 //
-// Order of service: urgency first, then `order` (small first), then arrival.
+// Order of service: urgency first, then whose group has the fewest places, then `order` (small
+// first), then arrival. Work of one group shares what one place alone can use at a time (the
+// processes of a task), so that groups are served side by side rather than one after the other.
 #pragma once
 
 #include <condition_variable>
 #include <cstdint>
-#include <memory>
+#include <map>
 #include <set>
 #include <string>
-#include <tuple>
+#include <utility>
 
 #include "davinci/base/cancel.h"
 #include "davinci/base/clock.h"
@@ -62,27 +64,38 @@ class Lane {
 
    private:
     friend class Lane;
-    Place(Lane* lane, double waited) : lane_(lane), waited_seconds_(waited) {}
+    Place(Lane* lane, std::string group, double waited)
+        : lane_(lane), group_(std::move(group)), waited_seconds_(waited) {}
     Lane* lane_ = nullptr;
+    std::string group_;
     double waited_seconds_ = 0;
     Stopwatch occupied_;
   };
 
   // Waits for a place; Cancelled when `cancel` is set before there is one.
-  Result<Place> Enter(Urgency urgency, int64_t order, const CancelToken& cancel);
+  Result<Place> Enter(Urgency urgency, int64_t order, const CancelToken& cancel,
+                      const std::string& group = "");
 
   LaneStats stats();
   const std::string& name() const { return name_; }
 
  private:
-  using Ticket = std::tuple<int, int64_t, int64_t>;  // -urgency, order, arrival: smallest first
+  struct Ticket {
+    Urgency urgency;
+    int64_t order = 0;
+    int64_t arrival = 0;
+    const std::string* group = nullptr;  // of the waiting thread
+  };
+  // Whom the next free place belongs to.
+  const Ticket* Next() const DAVINCI_REQUIRES(mutex_);
 
   const std::string name_;
   const int places_;
   Stopwatch open_;
   Mutex mutex_;
   std::condition_variable_any changed_;
-  std::set<Ticket> waiting_ DAVINCI_GUARDED_BY(mutex_);
+  std::set<const Ticket*> waiting_ DAVINCI_GUARDED_BY(mutex_);
+  std::map<std::string, int> served_ DAVINCI_GUARDED_BY(mutex_);  // places of each group
   int free_ DAVINCI_GUARDED_BY(mutex_);
   int64_t arrivals_ DAVINCI_GUARDED_BY(mutex_) = 0;
   LaneStats stats_ DAVINCI_GUARDED_BY(mutex_);

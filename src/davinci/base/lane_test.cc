@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -42,6 +43,33 @@ TEST(Lane, TheMostUrgentIsServedNextThenTheEarlierTask) {
   first->Leave();
   waiting.clear();
   EXPECT_THAT(served, ElementsAre(9, 7, 1, 5));
+}
+
+// Two places, both of task a. Its third comes behind both of b, though it has waited longer.
+TEST(Lane, GroupsAreServedSideBySide) {
+  Lane lane("judge", 2);
+  std::vector<Lane::Place> inside;
+  for (int i = 0; i < 2; ++i) {
+    auto place = lane.Enter(Urgency::kNewWork, 0, {}, "a");
+    ASSERT_TRUE(place.ok());
+    inside.push_back(std::move(*place));
+  }
+  std::mutex mutex;
+  std::vector<std::string> served;
+  std::vector<std::jthread> waiting;
+  int64_t queued = 0;
+  for (const std::string group : {"a", "b", "c"}) {
+    waiting.emplace_back([&, group] {
+      auto place = lane.Enter(Urgency::kNewWork, 0, {}, group);
+      ASSERT_TRUE(place.ok());
+      std::lock_guard lock(mutex);
+      served.push_back(group);
+    });
+    WaitUntilQueued(lane, ++queued);
+  }
+  inside.pop_back();
+  waiting.clear();
+  EXPECT_THAT(served, ElementsAre("b", "c", "a"));
 }
 
 TEST(Lane, NoMoreThanItsPlacesAreInside) {

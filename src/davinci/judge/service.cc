@@ -36,6 +36,11 @@ bool Repeats(const Evaluation& evaluation) {
   }
 }
 
+// Requests about one task share its processes.
+std::string GroupOf(const EvaluationRequest& request) {
+  return request.task ? request.task->path : "";
+}
+
 }  // namespace
 
 double IntervalWidth(const Evaluation& evaluation) {
@@ -98,7 +103,7 @@ void LocalService::ToCache(const std::string& hash, const Evaluation& evaluation
 Result<ServiceReply> LocalService::JudgeNow(const EvaluationRequest& request,
                                             const CancelToken& cancel) {
   DAVINCI_ASSIGN_OR_RETURN(const Lane::Place place,
-                           lane_->Enter(request.urgency, request.order, cancel));
+                           lane_->Enter(request.urgency, request.order, cancel, GroupOf(request)));
   const Stopwatch watch;
   for (int attempt = 1;; ++attempt) {
     if (cancel.stop_requested()) return Cancelled("stopped before the judgement began");

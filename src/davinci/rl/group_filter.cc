@@ -70,14 +70,21 @@ std::vector<FilteredGroup> FilterGroups(std::span<const Group> groups,
   for (size_t g = 0; g < groups.size(); ++g) {
     std::vector<size_t> judged;
     std::vector<double> rewards;
+    double noise = 0;
     for (size_t i = 0; i < groups[g].members.size(); ++i) {
-      if (!groups[g].members[i].reward) continue;
+      const GroupMember& member = groups[g].members[i];
+      if (!member.reward) continue;
       judged.push_back(i);
-      rewards.push_back(groups[g].members[i].reward.value());
+      rewards.push_back(*member.reward);
+      noise += member.noise * member.noise;
     }
+    const double least =
+        std::max(options.min_deviation,
+                 options.timing_noise *
+                     std::sqrt(noise / std::max(1.0, static_cast<double>(rewards.size()))));
     if (static_cast<int>(judged.size()) < std::max(options.min_members, 1)) {
       filtered[g].fate = GroupFate::kTooSmall;
-    } else if (judged.size() > 1 && Deviation(rewards) < options.min_deviation) {
+    } else if (judged.size() > 1 && Deviation(rewards) < least) {
       filtered[g].fate = GroupFate::kZeroVariance;
     } else {
       filtered[g].members = std::move(judged);

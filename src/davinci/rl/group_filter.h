@@ -14,6 +14,7 @@ struct GroupMember {
   std::string id;                // names the sample: what draws are seeded with
   std::optional<double> reward;  // of its last turn; nothing: the judge failed
   int64_t num_tokens = 1;        // trained tokens, for the length-aware choice
+  double noise = 0;              // standard deviation of `reward` by how it was timed alone
 };
 
 struct Group {
@@ -23,9 +24,10 @@ struct Group {
 
 struct GroupFilterOptions {
   double min_deviation = 1e-3;  // of the rewards (N - 1): below it the group says nothing
-  int min_members = 2;          // judged ones
-  int max_members = 0;          // more are sub-sampled; 0: all stay
-  int max_groups = 0;           // more are left for later; 0: all stay
+  double timing_noise = 0;  // … or below so many times the root mean square of its members' noise
+  int min_members = 2;      // judged ones
+  int max_members = 0;      // more are sub-sampled; 0: all stay
+  int max_groups = 0;       // more are left for later; 0: all stay
   uint64_t seed = 1;
 };
 

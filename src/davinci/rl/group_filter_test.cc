@@ -27,6 +27,26 @@ TEST(GroupFilter, AGroupInWhichAllDidTheSameSaysNothing) {
   EXPECT_THAT(filtered[1].members, ElementsAre(0, 1, 2));
 }
 
+// Speedups of 3.0 and 3.1, each known to 0.1, pay 2.0 and 2.05: no reply was better.
+TEST(GroupFilter, WhatTimingExplainsSaysNothing) {
+  Group noise = MakeGroup("noise", {2.0, 2.05});
+  Group faster = MakeGroup("faster", {2.0, 2.5});
+  Group wrong = MakeGroup("wrong", {2.0, 0.0});
+  for (Group* group : {&noise, &faster, &wrong})
+    for (GroupMember& member : group->members) member.noise = *member.reward > 0 ? 0.05 : 0;
+  const Group groups[] = {noise, faster, wrong};
+  GroupFilterOptions options;
+  const auto fates = [&] {
+    std::vector<GroupFate> found;
+    for (const FilteredGroup& group : FilterGroups(groups, options)) found.push_back(group.fate);
+    return found;
+  };
+  EXPECT_THAT(fates(), Each(GroupFate::kTrained));
+  options.timing_noise = 1;
+  EXPECT_THAT(fates(),
+              ElementsAre(GroupFate::kZeroVariance, GroupFate::kTrained, GroupFate::kTrained));
+}
+
 TEST(GroupFilter, MembersTheJudgeFailedOnDoNotCount) {
   const Group groups[] = {MakeGroup("a", {1.0, std::nullopt, 0.0}),
                           MakeGroup("b", {1.0, std::nullopt, std::nullopt})};

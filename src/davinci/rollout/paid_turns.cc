@@ -12,8 +12,12 @@
 namespace davinci::rollout {
 namespace {
 
-double MedianSpeedup(const Turn& turn) {
-  return turn.evaluation.speedup ? turn.evaluation.speedup->median : 0;
+// Of a speedup that a second verdict has to leave, for the turn to keep its place.
+constexpr double kKeptShare = 0.8;
+
+PaidClaim ClaimOf(const Evaluation& evaluation) {
+  if (evaluation.outcome != Outcome::kOk) return {};
+  return {evaluation.speedup ? evaluation.speedup->median : 0};
 }
 
 // Written by the model and judged: what could be paid for.
@@ -49,17 +53,24 @@ Status JudgeForPayment(StepRun& run, TaskRun& task, bool audited, Turn* turn, Pa
 
 }  // namespace
 
-std::vector<size_t> DueForPayment(const std::vector<const Turn*>& turns,
-                                  const std::vector<bool>& done, int best) {
+PaidClaim ClaimAfter(const Evaluation& first, const Evaluation& second) {
+  const PaidClaim before = ClaimOf(first);
+  PaidClaim after = ClaimOf(second);
+  if (before.speedup && after.speedup && *after.speedup >= kKeptShare * *before.speedup)
+    after = before;
+  after.done = true;
+  return after;
+}
+
+std::vector<size_t> DueForPayment(const std::vector<PaidClaim>& claims, int best) {
   std::vector<size_t> order;
-  for (size_t i = 0; i < turns.size(); ++i)
-    if (turns[i]->evaluation.outcome == Outcome::kOk) order.push_back(i);
-  std::ranges::stable_sort(order, [&](size_t a, size_t b) {
-    return MedianSpeedup(*turns[a]) > MedianSpeedup(*turns[b]);
-  });
+  for (size_t i = 0; i < claims.size(); ++i)
+    if (claims[i].speedup) order.push_back(i);
+  std::ranges::stable_sort(
+      order, [&](size_t a, size_t b) { return *claims[a].speedup > *claims[b].speedup; });
   if (order.size() > static_cast<size_t>(std::max(best, 0)))
     order.resize(static_cast<size_t>(std::max(best, 0)));
-  std::erase_if(order, [&](size_t i) { return done[i]; });
+  std::erase_if(order, [&](size_t i) { return claims[i].done; });
   return order;
 }
 
@@ -85,41 +96,42 @@ Status ConfirmPaid(StepRun& run, TaskRun& task, TaskOutcome* outcome) {
   for (Trajectory& trajectory : outcome->trajectories)
     for (Turn& turn : trajectory.turns)
       if (IsPayable(turn)) groups[turn.id.turn].push_back(&turn);
+  std::map<int, std::vector<PaidClaim>> claims;
+  for (const auto& [number, turns] : groups)
+    for (const Turn* turn : turns) claims[number].push_back(ClaimOf(turn->evaluation));
   struct Due {
-    Turn* turn = nullptr;
+    int number = 0;    // of the turn
+    size_t index = 0;  // in its group
     bool audited = false;
     PaidCheck check = {};
     Status status = {};
   };
-  std::map<int, std::vector<bool>> done;
   const auto judge = [&](std::vector<Due> due) -> Status {
     ForEachInParallel(due.size(), [&](size_t i) {
-      due[i].status = Guarded(
-          [&] { return JudgeForPayment(run, task, due[i].audited, due[i].turn, &due[i].check); });
+      due[i].status = Guarded([&] {
+        return JudgeForPayment(run, task, due[i].audited, groups.at(due[i].number)[due[i].index],
+                               &due[i].check);
+      });
     });
     for (Due& one : due) {
       DAVINCI_RETURN_IF_ERROR(one.status);
+      // An audit that failed left the turn's own verdict.
+      claims[one.number][one.index] =
+          ClaimAfter(one.check.first, groups.at(one.number)[one.index]->evaluation);
       outcome->paid_checks.push_back(std::move(one.check));
     }
     return Status::Ok();
   };
   std::vector<Due> drawn;
-  for (auto& [number, turns] : groups) {
-    done[number].resize(turns.size());
-    for (size_t i = 0; i < turns.size(); ++i) {
-      if (!IsAudited(turns[i]->id, paid.audit_share, run.settings.seed)) continue;
-      done[number][i] = true;
-      drawn.push_back({turns[i], true});
-    }
-  }
+  for (const auto& [number, turns] : groups)
+    for (size_t i = 0; i < turns.size(); ++i)
+      if (IsAudited(turns[i]->id, paid.audit_share, run.settings.seed))
+        drawn.push_back({number, i, true});
   DAVINCI_RETURN_IF_ERROR(judge(std::move(drawn)));
   for (;;) {
     std::vector<Due> due;
-    for (auto& [number, turns] : groups)
-      for (const size_t i : DueForPayment({turns.begin(), turns.end()}, done[number], paid.best)) {
-        done[number][i] = true;
-        due.push_back({turns[i], false});
-      }
+    for (const auto& [number, turns] : groups)
+      for (const size_t i : DueForPayment(claims[number], paid.best)) due.push_back({number, i});
     if (due.empty()) return Status::Ok();
     DAVINCI_RETURN_IF_ERROR(judge(std::move(due)));
   }

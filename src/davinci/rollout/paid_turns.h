@@ -3,19 +3,31 @@
 // under the full one, whatever they were found to be: an audit of the cheap protocol.
 //
 // The group of a turn are the turns of its task with its number. What the second verdict says
-// counts; where it takes a place among the best away, the next in line is judged again, too.
+// counts; where it takes a place among the best away, the next in line is judged again, too. A
+// little slower takes no place away: of many alike the luckiest was first, and a second look at
+// each would only show the next one's luck.
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "davinci/data/rollout.h"
 
 namespace davinci::rollout {
 
-// Indices into `turns`, one group, that have to be judged again now: those among the best, by the
-// median of their speedup, that `done` lacks. Pure.
-std::vector<size_t> DueForPayment(const std::vector<const Turn*>& turns,
-                                  const std::vector<bool>& done, int best);
+// A turn of a group, as it stands in line.
+struct PaidClaim {
+  std::optional<double> speedup;  // median; nothing: not right
+  bool done = false;              // judged again
+};
+
+// What stands in line for a turn that was judged again: what the first verdict said where the
+// second is little slower.
+PaidClaim ClaimAfter(const Evaluation& first, const Evaluation& second);
+
+// Indices into `claims`, one group, that have to be judged again now: those among the best that are
+// not done. Pure.
+std::vector<size_t> DueForPayment(const std::vector<PaidClaim>& claims, int best);
 
 // Is the turn drawn for an audit of so large a share? Pure.
 bool IsAudited(const TurnId& turn, double share, int64_t seed);

@@ -27,25 +27,22 @@ Evaluation Mismatch() {
   return evaluation;
 }
 
-Turn With(Evaluation evaluation) {
-  Turn turn;
-  turn.evaluation = std::move(evaluation);
-  return turn;
-}
-
 TEST(DueForPayment, NamesTheBestThatAreNotJudgedAgainYet) {
-  const Turn slow = With(Faster(1.1)), fast = With(Faster(3)), wrong = With(Mismatch()),
-             middle = With(Faster(2));
-  const std::vector<const Turn*> group = {&slow, &fast, &wrong, &middle};
-  EXPECT_THAT(DueForPayment(group, {false, false, false, false}, 2), ElementsAre(1, 3));
-  EXPECT_THAT(DueForPayment(group, {false, true, false, false}, 2), ElementsAre(3));
-  EXPECT_THAT(DueForPayment(group, {false, true, false, true}, 2), IsEmpty());
-  EXPECT_THAT(DueForPayment(group, {false, false, false, false}, 0), IsEmpty());
+  std::vector<PaidClaim> group = {{1.1}, {3.0}, {}, {2.0}};
+  EXPECT_THAT(DueForPayment(group, 2), ElementsAre(1, 3));
+  EXPECT_THAT(DueForPayment(group, 0), IsEmpty());
+  group[1].done = true;
+  EXPECT_THAT(DueForPayment(group, 2), ElementsAre(3));
+  group[3].done = true;
+  EXPECT_THAT(DueForPayment(group, 2), IsEmpty());
 }
 
+// The luckiest of two that are alike keeps its place; a forged time does not.
 TEST(DueForPayment, TheNextInLineIsDueWhereAPlaceIsLost) {
-  const Turn was_fast = With(Faster(1)), next = With(Faster(2));
-  EXPECT_THAT(DueForPayment({&was_fast, &next}, {true, false}, 1), ElementsAre(1));
+  const PaidClaim next = {1.98};
+  EXPECT_THAT(DueForPayment({ClaimAfter(Faster(2), Faster(1.7)), next}, 1), IsEmpty());
+  EXPECT_THAT(DueForPayment({ClaimAfter(Faster(9), Faster(1.1)), next}, 1), ElementsAre(1));
+  EXPECT_THAT(DueForPayment({ClaimAfter(Faster(9), Mismatch()), next}, 1), ElementsAre(1));
 }
 
 TEST(Audit, DrawsAShareThatFollowsFromSeedAndTurn) {

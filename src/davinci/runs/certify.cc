@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <future>
 #include <limits>
 #include <map>
 #include <utility>
@@ -162,6 +163,48 @@ Result<Counting> MeasureWinner(const Certifier& certifier, const Measurer& measu
   return counting;
 }
 
+// One kernel against the further baselines. On cuda they are begun at once, beside the measurement
+// that decides whether the kernel wins: processes start and compile side by side, and what is timed
+// holds the device. On cpu there are no cores to spare.
+class Comparisons {
+ public:
+  Comparisons(const Certifier& certifier, int step, const rollout::TaskInput& task,
+              const Kernel& kernel, const CancelToken& cancel) {
+    const rollout::StepSettings& settings = certifier.recipe->step;
+    const bool live = !certifier.log->replaying();
+    // An interrupted user waits for one number, not for all; a replay has what there was.
+    if (certifier.hurry && live) return;
+    const bool at_once = live && settings.target == Target::kCuda;
+    for (const std::string& other : certifier.recipe->also_against) {
+      if (other == settings.baseline) continue;
+      all_.push_back({other, std::async(at_once ? std::launch::async : std::launch::deferred,
+                                        [&certifier, step, &task, &kernel, other, &cancel] {
+                                          return Measurer(certifier, step, task, kernel, other,
+                                                          cancel)
+                                              .Measure(0, true);
+                                        })});
+    }
+  }
+
+  void Await(std::vector<Evaluation>* found, std::string* remark) {
+    for (One& one : all_) {
+      auto evaluation = one.measured.get();
+      if (evaluation.ok())
+        found->push_back(std::move(evaluation).value());
+      else
+        *remark +=
+            fmt::format("no comparison with {}: {}; ", one.baseline, evaluation.status().message());
+    }
+  }
+
+ private:
+  struct One {
+    std::string baseline;
+    std::future<Result<Evaluation>> measured;  // a deferred one that nobody awaits is never made
+  };
+  std::vector<One> all_;
+};
+
 // What the model wrote around its code, shortened.
 std::string Prose(const std::string& reply) {
   std::string prose;
@@ -248,6 +291,7 @@ Result<Certified> Certify(const Certifier& certifier, int step, const rollout::T
       std::min(best.size(), static_cast<size_t>(certifier.recipe->certify_attempts));
   for (size_t i = 0; i < attempts; ++i) {
     const Kernel& kernel = best[i];
+    Comparisons comparisons(certifier, step, task, kernel, cancel);
     DAVINCI_ASSIGN_OR_RETURN(
         const Counting measured,
         MeasureWinner(certifier, Measurer(certifier, step, task, kernel, baseline, cancel)));
@@ -296,17 +340,7 @@ Result<Certified> Certify(const Certifier& certifier, int step, const rollout::T
       if (better) none.not_faster = std::move(winner);
       continue;
     }
-    for (const std::string& other : certifier.recipe->also_against) {
-      if (other == baseline) continue;
-      // An interrupted user waits for one number, not for all; a replay has what there was.
-      if (certifier.hurry && !certifier.log->replaying()) break;
-      const Measurer measurer(certifier, step, task, kernel, other, cancel);
-      auto evaluation = measurer.Measure(0, true);
-      if (evaluation.ok())
-        winner.also.push_back(std::move(evaluation).value());
-      else
-        *remark += fmt::format("no comparison with {}: {}; ", other, evaluation.status().message());
-    }
+    comparisons.Await(&winner.also, remark);
     if (remark->ends_with("; ")) remark->resize(remark->size() - 2);
     return Certified{std::move(winner), std::nullopt, std::nullopt};
   }

@@ -197,6 +197,7 @@ class Reader {
     Number("profile_rejection.width", &a.profile.width, 0, 1);
     Number("profile_rejection.always_keep_speedup", &a.profile.always_keep_speedup, 0);
     Number("groups.min_deviation", &a.groups.min_deviation, 0);
+    Number("groups.timing_noise", &a.groups.timing_noise, 0);
     Number("groups.min_members", &a.groups.min_members, 1);
     Number("groups.max_members", &a.groups.max_members, 0);
     Number("groups.max_groups", &a.groups.max_groups, 0);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 
 #include "davinci/data/shown_interval.h"
 #include "davinci/data/turn_facts.h"
@@ -44,10 +45,14 @@ double Earned(double of_turn, const Drawn& call) {
   return of_turn > 0 ? of_turn * call.stayed : of_turn;
 }
 
+// Intervals of speedups hold 95 %: so many standard deviations on either side.
+constexpr double kDeviationsOfInterval = 1.96;
+
 // One rollout with what its turns earned.
 struct Scored {
   const Trajectory* trajectory = nullptr;
-  rl::Rewards rewards;  // after the turn mask
+  rl::Rewards rewards;        // after the turn mask
+  std::vector<double> noise;  // rl::GroupMember::noise of each turn
   rl::Rewards returns;
   std::vector<bool> trained;
   std::vector<bool> decoy;                // turns without a kernel of their own
@@ -147,6 +152,7 @@ class Builder {
           algorithm_.overlong_tokens, turn.finish_reason == "length");
       in_length.push_back(overlong.trained);
       rewards.push_back(RewardOfTurn(turn, overlong.penalty));
+      scored.noise.push_back(NoiseOfTurn(turn));
       scored.decoy.push_back(rewards.back() && OnlyPyTorch(turn.language, turn.evaluation));
       if (rewards.back())
         best = std::max(best.value_or(rewards.back().value()), rewards.back().value());
@@ -192,6 +198,20 @@ class Builder {
     return static_cast<int64_t>(batch_.samples[call.sample].output.size());
   }
 
+  rl::TurnReward RewardAt(const Turn& turn, double speedup) const {
+    return rl::RewardOf(EarnsReward(turn.language, turn.evaluation), speedup,
+                        Coverage(turn.evaluation), algorithm_.reward, SpeedupsOf(turn.evaluation));
+  }
+
+  double NoiseOfTurn(const Turn& turn) const {
+    const auto& speedup = turn.evaluation.speedup;
+    if (!speedup) return 0;
+    const double high =
+        std::isfinite(speedup->high) ? speedup->high : 2 * speedup->median - speedup->low;
+    return (RewardAt(turn, high).value - RewardAt(turn, speedup->low).value) /
+           (2 * kDeviationsOfInterval);
+  }
+
   // The result is empty where the judge failed. `penalty` <= 0.
   std::optional<double> RewardOfTurn(const Turn& turn, double penalty) {
     const Evaluation& evaluation = turn.evaluation;
@@ -199,9 +219,8 @@ class Builder {
     failed_.Add(judged ? 0 : 1);
     if (!judged) return std::nullopt;
     const bool correct = EarnsReward(turn.language, evaluation);
-    const double speedup = evaluation.speedup ? evaluation.speedup->median : 0;
-    const rl::TurnReward reward = rl::RewardOf(correct, speedup, Coverage(evaluation),
-                                               algorithm_.reward, SpeedupsOf(evaluation));
+    const rl::TurnReward reward =
+        RewardAt(turn, evaluation.speedup ? evaluation.speedup->median : 0);
     reward_.Add(reward.value + penalty);
     coverage_ += reward.coverage;
     correct_.Add(correct ? 1 : 0);
@@ -350,7 +369,10 @@ class Builder {
       for (const Scored& rollout : rollouts) {
         rl::GroupMember member{ToString(rollout.trajectory->id), std::nullopt, 0};
         for (size_t t = 0; t < rollout.rewards.size(); ++t) {
-          if (rollout.rewards[t]) member.reward = rollout.rewards[t];
+          if (rollout.rewards[t]) {
+            member.reward = rollout.rewards[t];
+            member.noise = rollout.noise[t];
+          }
           for (const Drawn& call : rollout.calls[t]) member.num_tokens += NumTokens(call);
         }
         group.members.push_back(member);

@@ -118,6 +118,18 @@ TEST_F(BatchOf, FasterIsSignificantlyFaster) {
 
 // Two rollouts whose first turn was asked in two parts; of the first rollout's a kernel was left
 // out before the judge found the rest right.
+// Intervals are 1 % to either side.
+TEST_F(BatchOf, WhatTimingExplainsIsNotTrained) {
+  recipe_.algorithm.groups.timing_noise = 1;
+  Add({Judged(Language::kTriton, Outcome::kOk, 2)});
+  Add({Judged(Language::kTriton, Outcome::kOk, 2.01)});
+  EXPECT_EQ(Make().trained_groups, 0);
+  outcome_.trajectories.clear();
+  Add({Judged(Language::kTriton, Outcome::kOk, 2)});
+  Add({Judged(Language::kTriton, Outcome::kOk, 2.1)});
+  EXPECT_EQ(Make().trained_groups, 1);
+}
+
 TEST_F(BatchOf, APartIsComparedWithTheSamePartOfOtherRollouts) {
   rollout::UnitLog log(run_.get(), rollout::UnitLog::Mode::kLive);
   for (int r = 0; r < 2; ++r) {

@@ -67,10 +67,13 @@ Result<Protocol> ProtocolByName(std::string_view name) {
     DAVINCI_ASSIGN_OR_RETURN(protocol, ProtocolByName("screening"));
     protocol.name = name;
     protocol.staged = true;
-    protocol.min_pairs = 6;
-    protocol.max_pairs = 8;
+    protocol.min_pairs = 4;
+    protocol.max_pairs = 6;
     protocol.window_calls = 6;
-    protocol.timing_budget_seconds = 0.1;
+    protocol.alone_every = 8;
+    protocol.latency_of_windows = false;
+    protocol.pairs_per_empty = 4;
+    protocol.timing_budget_seconds = 0.05;
     protocol.target_half_width = 0.1;
     return protocol;
   }

@@ -26,9 +26,14 @@ constexpr int kLatencyOfOneCall = 3;
 // fifteen errs by 2 to 5 µs.
 constexpr size_t kAloneToDecide = 45;
 constexpr double kConfirmSeconds = 0.5;
-// Windows in a full queue come with an empty one of the same process this often: what is taken off
-// is the median of all of them.
-constexpr size_t kPairsPerEmpty = 2;
+
+// Whether a pair comes with empty windows of both processes.
+bool ComesWithEmpty(const Trial& trial, const std::vector<TimedPair>* into) {
+  if (into == nullptr) return true;
+  const int every = trial.protocol.pairs_per_empty;
+  const int of_kind = into == &trial.pairs.record ? every : std::max(1, every / 2);
+  return into->size() % static_cast<size_t>(of_kind) == 0;
+}
 
 // A process that was stopped finds its code and data out of the caches, so the first call from an
 // idle queue takes some 0.1 ms longer than the next: nothing that a running program pays. What is
@@ -82,8 +87,7 @@ Result<bool> MeasureWindows(Trial& trial, const WindowKind& kind, bool baseline_
                            baseline_first ? &trial.candidate.timed : &trial.session->baseline};
   WindowKind empty = kind;
   empty.empty = true;
-  const bool with_empty =
-      into != &trial.pairs.record || trial.pairs.record.size() % kPairsPerEmpty == 0;
+  const bool with_empty = ComesWithEmpty(trial, into);
   struct Window {
     Timed* timed;
     const WindowKind* kind;
@@ -154,7 +158,9 @@ Result<bool> WarmWindows(Trial& trial) {
 }
 
 Result<bool> Corroborate(Trial& trial, bool baseline_first) {
-  const size_t each = trial.timing.baseline_seconds < kShortSeconds ? kAloneOfShort : 1;
+  // With `staged` once, as many as a charge needs.
+  const size_t each =
+      trial.protocol.staged || trial.timing.baseline_seconds < kShortSeconds ? kAloneOfShort : 1;
   const bool alone_is_due =
       trial.pairs.alone.size() <=
       each * (trial.pairs.record.size() / static_cast<size_t>(trial.protocol.alone_every));
@@ -163,9 +169,10 @@ Result<bool> Corroborate(Trial& trial, bool baseline_first) {
     DAVINCI_ASSIGN_OR_RETURN(go_on, MeasureWindows(trial, trial.windows.alone, baseline_first,
                                                    false, &trial.pairs.alone));
   }
-  const int every = trial.windows.full_queue.calls == 1
-                        ? std::min(trial.protocol.latency_every, kLatencyOfOneCall)
-                        : trial.protocol.latency_every;
+  const bool is_one_call = trial.windows.full_queue.calls == 1;
+  if (!is_one_call && !trial.protocol.latency_of_windows) return go_on;
+  const int every = is_one_call ? std::min(trial.protocol.latency_every, kLatencyOfOneCall)
+                                : trial.protocol.latency_every;
   if (!go_on || trial.pairs.latency.size() > trial.pairs.record.size() / static_cast<size_t>(every))
     return go_on;
   DAVINCI_RETURN_IF_ERROR(MeasureFirstCall(trial));

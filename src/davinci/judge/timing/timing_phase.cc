@@ -227,19 +227,24 @@ Result<std::optional<PhasePlan>> PlanTiming(Trial& trial) {
   if (!launched) return std::optional<PhasePlan>();
   if (trial.job.target == Target::kCuda) {
     DAVINCI_ASSIGN_OR_RETURN(bool go_on, WarmWindows(trial));
-    const Stopwatch watch;
-    if (go_on) {
-      DAVINCI_ASSIGN_OR_RETURN(
-          go_on, MeasureWindows(trial, trial.windows.full_queue, true, false, &trial.pairs.record));
+    // With `staged` what an earlier candidate of the session has shown is believed.
+    if (!(is_known && trial.protocol.staged)) {
+      const Stopwatch watch;
+      if (go_on) {
+        DAVINCI_ASSIGN_OR_RETURN(go_on, MeasureWindows(trial, trial.windows.full_queue, true, false,
+                                                       &trial.pairs.record));
+      }
+      if (!go_on) return std::optional<PhasePlan>();
+      pair_seconds = watch.Seconds();
+      trial.timing.baseline_seconds =
+          WindowSamples(trial.pairs, trial.windows, trial.pairs.record, trial.windows.full_queue)
+              .back()
+              .baseline_seconds;
+      trial.session->baseline_seconds = trial.timing.baseline_seconds;
+      trial.pairs.record.clear();
+    } else if (!go_on) {
+      return std::optional<PhasePlan>();
     }
-    if (!go_on) return std::optional<PhasePlan>();
-    pair_seconds = watch.Seconds();
-    trial.timing.baseline_seconds =
-        WindowSamples(trial.pairs, trial.windows, trial.pairs.record, trial.windows.full_queue)
-            .back()
-            .baseline_seconds;
-    trial.session->baseline_seconds = trial.timing.baseline_seconds;
-    trial.pairs.record.clear();
   }
 
   stats::StoppingOptions options;

@@ -14,8 +14,10 @@ constexpr int kMostCalls = 12;
 // and its first work waits; longer where the host is not to show at all.
 constexpr double kHoldSeconds = 2.5e-4;
 constexpr double kHoldAloneSeconds = 6e-4;
-// Inputs drawn before the device is exclusive: of so many windows, in so many bytes.
+// Inputs drawn before the device is exclusive: of so many windows at most, in so many bytes, and of
+// so many for each pair that is timed at least.
 constexpr int kWindowsAhead = 14;
+constexpr int kWindowsOfPair = 2;
 constexpr int64_t kBytesAhead = int64_t{2} << 30;
 
 Status BindBuffers(Trial& trial) {
@@ -38,7 +40,8 @@ Status BindBuffers(Trial& trial) {
 Status DrawAhead(Trial& trial) {
   trial.windows.ahead.clear();
   const VariantFacts& facts = trial.session->facts[0].value();
-  const int most = kWindowsAhead * std::min(trial.protocol.window_calls, facts.num_slots);
+  const int most = std::min(kWindowsAhead, kWindowsOfPair * trial.protocol.min_pairs) *
+                   std::min(trial.protocol.window_calls, facts.num_slots);
   const int64_t room = kBytesAhead / std::max<int64_t>(facts.slot_bytes, 1);
   const int count = static_cast<int>(std::min<int64_t>(most, room));
   if (count < trial.protocol.window_calls) return Status::Ok();
