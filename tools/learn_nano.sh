@@ -18,6 +18,7 @@
 #   TARGET     what kernels run on (default: cuda; ci: cpu)
 #   TASKS      tasks to train on, of operator combinations that supervised training has not seen, beside the modules of tests/corpus that
 #              people wrote (full only) (default: 512)
+#   TRAINED    folders of OUT/tasks that are trained on (default: train modules; ci: train)
 #   MIXED      share of them with operators in any order, in which a model that knows the usual orders is less sure (default: 0.5)
 #   STEPS      of rl (default: 60); SHORT: of a variant and of library (default: 20)
 #   HELD_OUT   held-out tasks of each split, and so many files of tasks/ and of the import corpus (default: 64)
@@ -40,6 +41,7 @@ case $size in
     held_out=${HELD_OUT:-1}; samples=${SAMPLES:-1}; language=cpp; splits=(combination family); expert=(--samples 1); trained=(train) ;;
   *) echo "learn_nano: size $size is not full or ci" >&2; exit 2 ;;
 esac
+[ -z "${TRAINED:-}" ] || read -ra trained <<< "$TRAINED"
 recipe=recipes/train/nano/rl.toml
 tables=$out/tables
 mkdir -p "$tables"
