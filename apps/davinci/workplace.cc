@@ -466,6 +466,10 @@ Result<Workplace> OpenWorkplace(const RunFlags& flags, const runs::RunRecipe& re
   judge.options.threads = recipe.judge.threads;
   judge.options.unsafe_no_sandbox = recipe.judge.unsafe_no_sandbox;
   judge.options.triton = cuda;
+  // A training's step: many come.
+  if (recipe.step.turn_protocol == "staged")
+    judge.options.in_flight = runs::JudgePlaces(recipe.judge, num_cores) /
+                              std::max<int>(1, static_cast<int>(judge.devices.size()));
   place.judges = std::make_unique<judge::JudgePool>(
       judge.options, judge.devices,
       judge::JudgeIdentityOf(VersionsOf(place.installation, targets, num_cores, place.judging)));

@@ -63,8 +63,6 @@ struct Protocol {
   int window_calls = 12;
   int alone_every = 1;
   int latency_every = 1;
-  // CUDA: whether latency is measured where windows of several calls show the host's time.
-  bool latency_of_windows = true;
   // CUDA: pairs in a full queue for each that comes with empty windows of its processes, what is
   // taken off being the median of all of them; half as many of calls alone and from an idle queue.
   int pairs_per_empty = 2;

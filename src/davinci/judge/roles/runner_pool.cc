@@ -111,7 +111,7 @@ void RunnerPool::GiveBack(Target target, bool compile_only, int connections,
   std::optional<PrewarmedRunner> ended;  // outside the lock
   MutexLock lock(mutex_);
   used_.push_front({{target, compile_only, connections}, std::move(runner)});
-  if (used_.size() <= kept_) return;
+  if (used_.size() <= std::max(kept_, static_cast<size_t>(context_->options.in_flight))) return;
   ended = std::move(used_.back().runner);
   used_.pop_back();
 }

@@ -50,7 +50,8 @@ class RunnerPool {
                                const std::vector<std::string>& imports = {});
   // The same for a candidate that may share a process, which may have served others.
   Result<PrewarmedRunner> TakeShared(Target target, bool compile_only, int connections);
-  // One that has let go of its candidate, for the next TakeShared() that asks for the same.
+  // One that has let go of its candidate, for the next TakeShared() that asks for the same. As many
+  // wait as candidates are judged at a time: those of a group end together.
   void GiveBack(Target target, bool compile_only, int connections, PrewarmedRunner runner);
   // Ends the prepared ones and those given back; no more are prepared until the next Take().
   void Clear();

@@ -350,6 +350,23 @@ TEST(MeasureTime, WithStagedADoubtfulChargeStaysOne) {
   EXPECT_LT(scripted.trial().pairs.alone.size(), 45u);
 }
 
+// One pair to warm up, four of the record, three alone, one from an idle queue; the first candidate
+// of a session also shows how long the baseline takes.
+TEST(MeasureTime, WithStagedTheDeviceIsHeldForNinePairs) {
+  for (const bool is_first : {false, true}) {
+    Script script = OnCuda();
+    script.is_first = is_first;
+    ScriptedTrial scripted(Target::kCuda, script);
+    scripted.protocol = ProtocolByName("staged").value();
+    ASSERT_TRUE(*scripted.Measure());
+    EXPECT_EQ(scripted.trial().pairs.record.size(), 4u);
+    EXPECT_EQ(scripted.trial().pairs.alone.size(), 3u);
+    EXPECT_EQ(scripted.trial().pairs.latency.size(), 1u);
+    // One more checks other weights when the device is shared again.
+    EXPECT_LE(scripted.trial().windows.num_pairs, is_first ? 11 : 10);
+  }
+}
+
 TEST(MeasureTime, CallsThatReturnOneMemoryGetWindowsOfTheirOwn) {
   ScriptedTrial scripted(Target::kCuda, OnCuda());
   scripted.script.candidate.one_memory = true;

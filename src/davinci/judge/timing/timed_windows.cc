@@ -169,10 +169,9 @@ Result<bool> Corroborate(Trial& trial, bool baseline_first) {
     DAVINCI_ASSIGN_OR_RETURN(go_on, MeasureWindows(trial, trial.windows.alone, baseline_first,
                                                    false, &trial.pairs.alone));
   }
-  const bool is_one_call = trial.windows.full_queue.calls == 1;
-  if (!is_one_call && !trial.protocol.latency_of_windows) return go_on;
-  const int every = is_one_call ? std::min(trial.protocol.latency_every, kLatencyOfOneCall)
-                                : trial.protocol.latency_every;
+  const int every = trial.windows.full_queue.calls == 1
+                        ? std::min(trial.protocol.latency_every, kLatencyOfOneCall)
+                        : trial.protocol.latency_every;
   if (!go_on || trial.pairs.latency.size() > trial.pairs.record.size() / static_cast<size_t>(every))
     return go_on;
   DAVINCI_RETURN_IF_ERROR(MeasureFirstCall(trial));

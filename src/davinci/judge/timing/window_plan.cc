@@ -15,7 +15,7 @@ constexpr int kMostCalls = 12;
 constexpr double kHoldSeconds = 2.5e-4;
 constexpr double kHoldAloneSeconds = 6e-4;
 // Inputs drawn before the device is exclusive: of so many windows at most, in so many bytes, and of
-// so many for each pair that is timed at least.
+// so many for each pair that is timed at least, beside the one that warms up.
 constexpr int kWindowsAhead = 14;
 constexpr int kWindowsOfPair = 2;
 constexpr int64_t kBytesAhead = int64_t{2} << 30;
@@ -40,7 +40,7 @@ Status BindBuffers(Trial& trial) {
 Status DrawAhead(Trial& trial) {
   trial.windows.ahead.clear();
   const VariantFacts& facts = trial.session->facts[0].value();
-  const int most = std::min(kWindowsAhead, kWindowsOfPair * trial.protocol.min_pairs) *
+  const int most = std::min(kWindowsAhead, kWindowsOfPair * trial.protocol.min_pairs + 1) *
                    std::min(trial.protocol.window_calls, facts.num_slots);
   const int64_t room = kBytesAhead / std::max<int64_t>(facts.slot_bytes, 1);
   const int count = static_cast<int>(std::min<int64_t>(most, room));
