@@ -18,7 +18,10 @@
 namespace davinci::integration {
 namespace {
 
+using ::testing::ElementsAre;
+using ::testing::Gt;
 using ::testing::HasSubstr;
+using ::testing::Pair;
 
 // A model whose tokens are bytes, 0 the end of a turn. It renders a message as its bytes and a 1.
 // `forgetful`: tokenises everything anew and differently, as a careless backbone would.
@@ -268,6 +271,25 @@ TEST_F(RecordsTest, TheBestOfAGroupIsPaidAfterConfirmationAlone) {
   const int judged = evaluator_.num_calls;
   EXPECT_TRUE(Execute().finished());
   EXPECT_EQ(evaluator_.num_calls, judged) << "payments are units of the run";
+}
+
+TEST_F(RecordsTest, NothingIsPaidOfATaskThatIsNotTrained) {
+  rollout::StepSettings& step = scenario_.recipe.step;
+  step.paid.best = 1;
+  step.paid_protocol = "davinci";
+  step.final_protocol = "screening";
+  step.paid.is_due = [](const std::vector<Trajectory>& trajectories) {
+    return trajectories.front().id.task == "beta";
+  };
+  std::map<std::string, int> judged_again;
+  std::mutex mutex;
+  evaluator_.after = [&](const judge::EvaluationRequest& request, Evaluation*) {
+    const std::lock_guard lock(mutex);
+    if (request.protocol == "davinci")
+      ++judged_again[std::filesystem::path(request.task->path).stem().string()];
+  };
+  EXPECT_TRUE(Execute().finished());
+  EXPECT_THAT(judged_again, ElementsAre(Pair("beta", Gt(0))));
 }
 
 TEST_F(RecordsTest, AJudgeThatAlwaysFailsEndsTheRun) {

@@ -24,6 +24,12 @@ UnitId ConfirmationOf(const StepRun& run, const TurnId& turn) {
   return UnitOf(UnitKind::kConfirmation, run.step, turn);
 }
 
+bool IsUnder(const Evaluation& evaluation, const std::string& protocol) {
+  const auto found = evaluation.provenance.find("protocol");
+  return found != evaluation.provenance.end() && found->is_object() &&
+         found->value("name", "") == protocol;
+}
+
 Result<Verdict> Confirm(StepRun& run, TaskRun& task, const TurnId& turn,
                         const std::string& code_hash) {
   const UnitId id = ConfirmationOf(run, turn);
@@ -366,6 +372,11 @@ Status ConfirmFinalists(StepRun& run, TaskRun& task, std::vector<Kernel>* kernel
   ForEachInParallel(num_finalists, [&](size_t i) {
     statuses[i] = Guarded([&]() -> Status {
       Kernel& kernel = (*kernels)[i];
+      if (IsUnder(kernel.screening,
+                  run.settings.final_protocol)) {  // it was paid for (paid_turns.h)
+        kernel.confirmed = kernel.screening;
+        return Status::Ok();
+      }
       DAVINCI_ASSIGN_OR_RETURN(Verdict verdict, Confirm(run, task, kernel.turn, kernel.code_hash));
       run.Tell({StepEvent::Kind::kConfirmed, task.input.id, kernel.turn, &verdict.evaluation, "",
                 verdict.from_journal});

@@ -128,10 +128,11 @@ Status ConfirmPaid(StepRun& run, TaskRun& task, TaskOutcome* outcome) {
       if (IsAudited(turns[i]->id, paid.audit_share, run.settings.seed))
         drawn.push_back({number, i, true});
   DAVINCI_RETURN_IF_ERROR(judge(std::move(drawn)));
+  const int best = paid.is_due && !paid.is_due(outcome->trajectories) ? 0 : paid.best;
   for (;;) {
     std::vector<Due> due;
     for (const auto& [number, turns] : groups)
-      for (const size_t i : DueForPayment(claims[number], paid.best)) due.push_back({number, i});
+      for (const size_t i : DueForPayment(claims[number], best)) due.push_back({number, i});
     if (due.empty()) return Status::Ok();
     DAVINCI_RETURN_IF_ERROR(judge(std::move(due)));
   }

@@ -3,15 +3,18 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "davinci/agent/admission.h"
 #include "davinci/agent/feedback.h"
 #include "davinci/agent/trigger.h"
 #include "davinci/data/language.h"
 #include "davinci/data/reply_form.h"
+#include "davinci/data/rollout.h"
 #include "davinci/search/strategy.h"
 
 namespace davinci::rollout {
@@ -84,6 +87,8 @@ struct VerificationSettings {
 struct PaidTurnSettings {
   int best = 0;            // of each group; 0: none
   double audit_share = 0;  // of all judged turns; the run's seed and the turn's name decide
+  // Whether a task's rollouts, by their first verdicts, are paid for at all; null: they are. Pure.
+  std::function<bool(const std::vector<Trajectory>&)> is_due = nullptr;
 };
 
 struct StepSettings {

@@ -189,6 +189,10 @@ Result<TrainSampling::Sampled> TrainSampling::Sample(int step, int policy,
   // So many batches in a row hold a whole epoch.
   const auto most_refused = static_cast<int>(2 * (tasks_.size() / TasksPerBatch()));
   int refused_batches = 0;  // without a task that is judged
+  rollout::StepSettings settings = recipe_.run.step;
+  settings.paid.is_due = [this](const std::vector<Trajectory>& trajectories) {
+    return IsTrained(trajectories, recipe_.algorithm);
+  };
   const Stopwatch opening;
   DAVINCI_ASSIGN_OR_RETURN(const auto model, OpenSampler(policy));
   sampled.opening_seconds = opening.Seconds();
@@ -198,7 +202,7 @@ Result<TrainSampling::Sampled> TrainSampling::Sample(int step, int policy,
     }
     ++sampled.batches;
     DAVINCI_ASSIGN_OR_RETURN(auto outcomes, RollOut(step, next_segment_++, policy, model.get(),
-                                                    inputs, recipe_.run.step, &sampled.left_out));
+                                                    inputs, settings, &sampled.left_out));
     std::erase_if(outcomes, [](const rollout::TaskOutcome& outcome) { return outcome.refused; });
     if (outcomes.empty() && ++refused_batches >= most_refused && sampled.outcomes.empty())
       return AllRefused(sampled.left_out, "train.tasks");

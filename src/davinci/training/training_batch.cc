@@ -59,6 +59,39 @@ struct Scored {
   std::vector<std::vector<Drawn>> calls;  // of each turn whose backbone knew tokens
 };
 
+rl::TurnReward RewardAt(const Turn& turn, double speedup, const rl::RewardOptions& options) {
+  return rl::RewardOf(EarnsReward(turn.language, turn.evaluation), speedup,
+                      Coverage(turn.evaluation), options, SpeedupsOf(turn.evaluation));
+}
+
+// The result is empty where the judge failed.
+std::optional<rl::TurnReward> RewardOf(const Turn& turn, const rl::RewardOptions& options) {
+  const Evaluation& evaluation = turn.evaluation;
+  if (evaluation.outcome == Outcome::kJudgeError) return std::nullopt;
+  return RewardAt(turn, evaluation.speedup ? evaluation.speedup->median : 0, options);
+}
+
+double NoiseOf(const Turn& turn, const rl::RewardOptions& options) {
+  const auto& speedup = turn.evaluation.speedup;
+  if (!speedup) return 0;
+  const double high =
+      std::isfinite(speedup->high) ? speedup->high : 2 * speedup->median - speedup->low;
+  return (RewardAt(turn, high, options).value - RewardAt(turn, speedup->low, options).value) /
+         (2 * kDeviationsOfInterval);
+}
+
+// `rewards`, `noise`: of a rollout's turns. The last that was judged counts.
+rl::GroupMember MemberOf(const Trajectory& trajectory, const rl::Rewards& rewards,
+                         const std::vector<double>& noise) {
+  rl::GroupMember member{ToString(trajectory.id), std::nullopt, 0};
+  for (size_t t = 0; t < rewards.size(); ++t)
+    if (rewards[t]) {
+      member.reward = rewards[t];
+      member.noise = noise[t];
+    }
+  return member;
+}
+
 class Builder {
  public:
   Builder(const TrainRecipe& recipe, rollout::UnitLog& log)
@@ -152,7 +185,7 @@ class Builder {
           algorithm_.overlong_tokens, turn.finish_reason == "length");
       in_length.push_back(overlong.trained);
       rewards.push_back(RewardOfTurn(turn, overlong.penalty));
-      scored.noise.push_back(NoiseOfTurn(turn));
+      scored.noise.push_back(NoiseOf(turn, algorithm_.reward));
       scored.decoy.push_back(rewards.back() && OnlyPyTorch(turn.language, turn.evaluation));
       if (rewards.back())
         best = std::max(best.value_or(rewards.back().value()), rewards.back().value());
@@ -198,35 +231,19 @@ class Builder {
     return static_cast<int64_t>(batch_.samples[call.sample].output.size());
   }
 
-  rl::TurnReward RewardAt(const Turn& turn, double speedup) const {
-    return rl::RewardOf(EarnsReward(turn.language, turn.evaluation), speedup,
-                        Coverage(turn.evaluation), algorithm_.reward, SpeedupsOf(turn.evaluation));
-  }
-
-  double NoiseOfTurn(const Turn& turn) const {
-    const auto& speedup = turn.evaluation.speedup;
-    if (!speedup) return 0;
-    const double high =
-        std::isfinite(speedup->high) ? speedup->high : 2 * speedup->median - speedup->low;
-    return (RewardAt(turn, high).value - RewardAt(turn, speedup->low).value) /
-           (2 * kDeviationsOfInterval);
-  }
-
   // The result is empty where the judge failed. `penalty` <= 0.
   std::optional<double> RewardOfTurn(const Turn& turn, double penalty) {
     const Evaluation& evaluation = turn.evaluation;
-    const bool judged = evaluation.outcome != Outcome::kJudgeError;
-    failed_.Add(judged ? 0 : 1);
-    if (!judged) return std::nullopt;
+    const auto reward = RewardOf(turn, algorithm_.reward);
+    failed_.Add(reward ? 0 : 1);
+    if (!reward) return std::nullopt;
     const bool correct = EarnsReward(turn.language, evaluation);
-    const rl::TurnReward reward =
-        RewardAt(turn, evaluation.speedup ? evaluation.speedup->median : 0);
-    reward_.Add(reward.value + penalty);
-    coverage_ += reward.coverage;
+    reward_.Add(reward->value + penalty);
+    coverage_ += reward->coverage;
     correct_.Add(correct ? 1 : 0);
     faster_.Add(correct && evaluation.speedup && IsFaster(*evaluation.speedup) ? 1 : 0);
     decoys_.Add(OnlyPyTorch(turn.language, evaluation) ? 1 : 0);
-    return reward.value + penalty;
+    return reward->value + penalty;
   }
 
   void PolicyAdvantages(const std::vector<Scored>& rollouts) {
@@ -367,14 +384,9 @@ class Builder {
       rl::Group& group = groups.emplace_back();
       group.key = task;
       for (const Scored& rollout : rollouts) {
-        rl::GroupMember member{ToString(rollout.trajectory->id), std::nullopt, 0};
-        for (size_t t = 0; t < rollout.rewards.size(); ++t) {
-          if (rollout.rewards[t]) {
-            member.reward = rollout.rewards[t];
-            member.noise = rollout.noise[t];
-          }
-          for (const Drawn& call : rollout.calls[t]) member.num_tokens += NumTokens(call);
-        }
+        rl::GroupMember member = MemberOf(*rollout.trajectory, rollout.rewards, rollout.noise);
+        for (const auto& calls : rollout.calls)
+          for (const Drawn& call : calls) member.num_tokens += NumTokens(call);
         group.members.push_back(member);
       }
     }
@@ -407,6 +419,26 @@ class Builder {
 };
 
 }  // namespace
+
+bool IsTrained(const std::vector<Trajectory>& trajectories, const TrainAlgorithm& algorithm) {
+  // A critic learns from every turn; and overlong replies differ in more than their verdicts.
+  if (algorithm.critic.enabled || algorithm.overlong != rl::OverlongRule::kKeep) return true;
+  rl::Group group;
+  for (const Trajectory& trajectory : trajectories) {
+    rl::Rewards rewards;
+    std::vector<double> noise;
+    for (const Turn& turn : trajectory.turns) {
+      const auto reward = RewardOf(turn, algorithm.reward);
+      rewards.push_back(reward ? std::optional(reward->value) : std::nullopt);
+      noise.push_back(NoiseOf(turn, algorithm.reward));
+    }
+    const rl::MaskedTurns masked =
+        rl::ApplyTurnMask(rewards, algorithm.turn_mask, algorithm.break_penalty);
+    group.members.push_back(MemberOf(trajectory, masked.rewards, noise));
+  }
+  const rl::Group groups[] = {std::move(group)};
+  return rl::FilterGroups(groups, algorithm.groups).front().fate == rl::GroupFate::kTrained;
+}
 
 std::map<std::string, double> FastPOf(const std::vector<rollout::TaskOutcome>& outcomes) {
   std::array<Mean, kFastP.size()> fast;

@@ -34,6 +34,10 @@ struct TrainingBatch {
 Result<TrainingBatch> MakeTrainingBatch(const std::vector<rollout::TaskOutcome>& outcomes,
                                         const TrainRecipe& recipe, rollout::UnitLog& log);
 
+// Whether a task's rollouts differ so that its policy samples are trained, by their verdicts as
+// they are: PaidTurnSettings::is_due.
+bool IsTrained(const std::vector<Trajectory>& trajectories, const TrainAlgorithm& algorithm);
+
 // fast_p of tasks, by p as text ("0", "1", "1.2"): the share with a turn that earns a reward and is
 // significantly faster than the baseline, with a median above p. "0" counts what is correct.
 std::map<std::string, double> FastPOf(const std::vector<rollout::TaskOutcome>& outcomes);

@@ -124,10 +124,12 @@ TEST_F(BatchOf, WhatTimingExplainsIsNotTrained) {
   Add({Judged(Language::kTriton, Outcome::kOk, 2)});
   Add({Judged(Language::kTriton, Outcome::kOk, 2.01)});
   EXPECT_EQ(Make().trained_groups, 0);
+  EXPECT_FALSE(IsTrained(outcome_.trajectories, recipe_.algorithm));
   outcome_.trajectories.clear();
   Add({Judged(Language::kTriton, Outcome::kOk, 2)});
   Add({Judged(Language::kTriton, Outcome::kOk, 2.1)});
   EXPECT_EQ(Make().trained_groups, 1);
+  EXPECT_TRUE(IsTrained(outcome_.trajectories, recipe_.algorithm));
 }
 
 TEST_F(BatchOf, APartIsComparedWithTheSamePartOfOtherRollouts) {

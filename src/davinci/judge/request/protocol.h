@@ -22,7 +22,7 @@ struct CheckStep {
 
 struct Protocol {
   std::string name;
-  int version = 1;
+  int version = 1;  // raised when verdicts rest on other evidence than before
 
   // Correctness. The task's own size first, then each variant; the first failure ends the
   // evaluation.
