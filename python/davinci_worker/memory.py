@@ -15,6 +15,7 @@ _LARGE_BLOCK = 1 << 25  # bytes; the most that glibc takes for a threshold
 
 # Of a device: what lies between the calls of a window (window.py) takes no more than this part of its memory.
 BUFFERS_SHARE = 48
+_LEAST_FLUSH_BYTES, _MOST_FLUSH_BYTES = 64 << 20, 256 << 20  # of one of them
 
 # Texts of torch's host allocator, of the driver, of the CUDA runtime and of cuBLAS.
 _TEXTS = ("DefaultCPUAllocator", "CUDA_ERROR_OUT_OF_MEMORY", "CUDA error: out of memory", "CUBLAS_STATUS_ALLOC_FAILED")
@@ -23,6 +24,11 @@ _TEXTS = ("DefaultCPUAllocator", "CUDA_ERROR_OUT_OF_MEMORY", "CUDA error: out of
 # "Tried to allocate 256.00 GiB. GPU 0 has a total capacity of 139.80 GiB of which …"
 _REFUSED = re.compile(r"Tried to allocate ([\d.]+) ([KMGTPE]iB)\b.*?total capacity of ([\d.]+) ([KMGTPE]iB)\b", re.DOTALL)
 _BYTES = {unit + "iB": 1024.0 ** (k + 1) for k, unit in enumerate("KMGTPE")}
+
+
+def flush_bytes() -> int:
+    """What is filled between two calls of a window, so that the first one's data leaves the device's L2."""
+    return max(_LEAST_FLUSH_BYTES, min(_MOST_FLUSH_BYTES, 4 * torch.cuda.get_device_properties(0).L2_cache_size))
 
 
 def keep_freed():

@@ -58,7 +58,7 @@ def describe(reference: Reference, drawn: InputSet, seed: int) -> Described:
         inputs=layout, slot_bytes=slot_bytes, slots=_slots(reference, num_bytes, slot_bytes),
         state=[{"name": n, "shape": list(t.shape), "dtype": packing.DTYPES[t.dtype]} for n, t in state],
         device_bytes=torch.cuda.get_device_properties(0).total_memory if reference.device == "cuda" else 0,
-        footprint_bytes=_footprint(built.model, drawn, first, forward_bytes),
+        footprint_bytes=_footprint(built.model, drawn, first, forward_bytes, reference.spec.get("window_calls")),
         lent=[a or b or i >= len(described) - len(kept) for i, (a, b) in enumerate(
             zip(from_inputs, outputs.lie_in(first, outputs.of_module(built.model, state))))],
         kept=kept, left_in=list(reference.left_in(variant)),
@@ -162,7 +162,7 @@ def _slots(reference: Reference, num_bytes: int, slot_bytes: int) -> int:
     return max(few, min(_WINDOW_SLOTS, room // slot_bytes))
 
 
-def _footprint(model: torch.nn.Module, drawn: InputSet, output: Any, forward_bytes: int) -> int:
+def _footprint(model: torch.nn.Module, drawn: InputSet, output: Any, forward_bytes: int, window_calls: int | None = None) -> int:
     """Most device memory an evaluation will hold, all three processes together and without their contexts, from what one forward of the
     reference needed (its copies of the inputs included)."""
     results, state = outputs.flat(output), [t for _, t in weights.state(model)]
@@ -172,16 +172,17 @@ def _footprint(model: torch.nn.Module, drawn: InputSet, output: Any, forward_byt
     return (3 * inputs  # as drawn, and both arenas
             + wide * forward_bytes + (wide + 1) * written + sum(t.numel() for t in results)  # truth, honest answer, mask
             + 2 * max(forward_bytes - inputs, written)  # both runners
-            + (5 + wide) * held + _for_windows(inputs, written))
+            + (5 + wide) * held + _for_windows(inputs, written, window_calls))
 
 
-def _for_windows(inputs: int, written: int) -> int:
+def _for_windows(inputs: int, written: int, window_calls: int | None) -> int:
     """A device's memory for the calls of a window: inputs as drawn and in both arenas, outputs of both runners, and what is filled between."""
     if not torch.cuda.is_initialized():
         return 0
     total = torch.cuda.get_device_properties(0).total_memory
     calls = max(1, min(_WINDOW_SLOTS, total // _ARENA_SHARE // max(inputs, 1))) - 1
-    return calls * (3 * inputs + 2 * written) + total // memory.BUFFERS_SHARE
+    filled = total // memory.BUFFERS_SHARE
+    return calls * (3 * inputs + 2 * written) + (min(filled, window_calls * memory.flush_bytes()) if window_calls else filled)
 
 
 def _work(reference: Reference, model: torch.nn.Module, drawn: InputSet) -> Report:

@@ -55,6 +55,7 @@ class Load(LoadAlways, total=False):
     tolerance_multiple: float
     published_tolerance: float
     compile_only: Message
+    window_calls: int  # of a window at most, where fewer than usual
     inputs: dict[str, dict[str, str]]  # by number: what the sidecar says (specification.py)
     specification: Message  # what was kept of them
 

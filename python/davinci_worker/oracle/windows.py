@@ -17,7 +17,6 @@ from davinci_worker.oracle.messages import (DeviceMemory, Done, Draw, Drawn, Fil
                                             VerifiedSeveral, Verify, VerifySeveral)
 from davinci_worker.reference import Reference
 
-_LEAST_FLUSH_BYTES, _MOST_FLUSH_BYTES = 64 << 20, 256 << 20
 _AHEAD_SHARE = 32  # of the device's free memory, for inputs drawn ahead
 _LONGEST_HOLD_NS = 1_800_000  # of a time slice of 2 ms
 
@@ -40,7 +39,7 @@ class Windows:
     def make_buffers(self, asked: MakeBuffers) -> DeviceMemory:
         """Makes the buffers that runners fill between the calls of a window, once."""
         if self._buffers is None:
-            size = max(_LEAST_FLUSH_BYTES, min(_MOST_FLUSH_BYTES, 4 * torch.cuda.get_device_properties(0).L2_cache_size))
+            size = memory.flush_bytes()
             room = min(torch.cuda.mem_get_info()[0] // 8, torch.cuda.get_device_properties(0).total_memory // memory.BUFFERS_SHARE)
             count = max(1, min(asked.count, room // size))
             self._buffers = window.Buffers(self._arenas.allocate("buffers", size * count).base, count)

@@ -17,6 +17,7 @@
 #include "davinci/gpu/device.h"
 #include "davinci/gpu/visible_devices.h"
 #include "davinci/judge/inspect/ask_reference.h"
+#include "davinci/judge/machine/device_memory.h"
 #include "davinci/judge/machine/known_torch.h"
 #include "davinci/judge/machine/machine_state.h"
 #include "davinci/judge/machine/slow_calls.h"
@@ -98,6 +99,7 @@ struct Judge::Impl {
   BaselineProfiles profiles;
   SessionPool sessions{kRestingSessions, kSessionsPerTask};
   SlowCalls slow_calls;
+  ExpectedParts expected_parts;
   std::unique_ptr<RunnerPool> runner_pool;  // made with the context it borrows
   Mutex build_mutex;
   std::unique_ptr<build::BuildService> builds;  // guarded by build_mutex until created
@@ -173,6 +175,7 @@ struct Judge::Impl {
     built->sessions = &sessions;
     built->profiles = &profiles;
     built->slow_calls = &slow_calls;
+    built->expected_parts = &expected_parts;
     built->build = [this](const json& request) { return Build(request); };
     built->hello = std::move(hello);
     built->options = options;

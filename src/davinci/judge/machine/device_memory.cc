@@ -1,6 +1,27 @@
 #include "davinci/judge/machine/device_memory.h"
 
+#include <algorithm>
+
 namespace davinci::judge {
+namespace {
+
+// Tasks that expectations rest on: so many at least, and no more than the last ones.
+constexpr size_t kFewestDescribed = 4;
+constexpr size_t kMostDescribed = 32;
+
+}  // namespace
+
+void ExpectedParts::Described(int parts) {
+  const MutexLock lock(mutex_);
+  last_.push_back(parts);
+  if (last_.size() > kMostDescribed) last_.pop_front();
+}
+
+int ExpectedParts::Expected() const {
+  const MutexLock lock(mutex_);
+  if (last_.size() < kFewestDescribed) return kUnknownParts;
+  return std::clamp(*std::ranges::max_element(last_), 1, kUnknownParts);
+}
 
 int PartsFor(int64_t footprint, int64_t total, MemoryBudget budget) {
   if (total > 0 && budget == MemoryBudget::kAll) return kMemoryParts;

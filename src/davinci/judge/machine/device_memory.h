@@ -4,7 +4,7 @@
 // The parts of gpu/memory_book.h are booked; the rest of the memory is for contexts (half a
 // gigabyte each, three and more for an evaluation) and for small evaluations. An evaluation takes
 // as many parts as its estimated footprint needs, any of them, in order of arrival; a small one
-// takes none. A task not described yet takes kUnknownParts while it is described.
+// takes none. A task not described yet takes ExpectedParts while it is described.
 //
 // Estimates are estimates: where the reference ran out of memory, it is asked again with half as
 // much room more, which is then remembered of the task; after that, or when a candidate ran out
@@ -14,9 +14,11 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <string>
 #include <vector>
 
+#include "davinci/base/mutex.h"
 #include "davinci/base/status.h"
 #include "davinci/gpu/memory_book.h"
 
@@ -25,6 +27,19 @@ namespace davinci::judge {
 using gpu::kMemoryParts;
 using gpu::kSharedSixteenths;
 inline constexpr int kUnknownParts = 8;
+
+// Parts for a task that is not described yet: as many as the largest of the last tasks needed,
+// which are mostly of one kind (a benchmark, a training's tasks); kUnknownParts before there are
+// some. Thread-safe.
+class ExpectedParts {
+ public:
+  void Described(int parts);
+  int Expected() const;
+
+ private:
+  mutable Mutex mutex_;
+  std::deque<int> last_ DAVINCI_GUARDED_BY(mutex_);
+};
 
 enum class MemoryBudget { kEstimated, kHalfMore, kAll };
 

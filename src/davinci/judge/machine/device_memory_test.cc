@@ -26,6 +26,18 @@ TEST(DeviceMemory, LargeOnesTakeWhatTheyNeedAndNeverMoreThanAll) {
   EXPECT_EQ(PartsFor(kGib, 0), 0);  // unknown size: nothing to share out
 }
 
+TEST(DeviceMemory, AnUnknownTaskNeedsWhatTheLargestOfTheLastOnesDid) {
+  ExpectedParts expected;
+  for (const int parts : {0, 0, 3}) expected.Described(parts);
+  EXPECT_EQ(expected.Expected(), kUnknownParts) << "too few";
+  expected.Described(0);
+  EXPECT_EQ(expected.Expected(), 3);
+  for (int i = 0; i < 32; ++i) expected.Described(0);
+  EXPECT_EQ(expected.Expected(), 1) << "one part, while it is described";
+  expected.Described(kMemoryParts);
+  EXPECT_EQ(expected.Expected(), kUnknownParts) << "never more";
+}
+
 TEST(DeviceMemory, APartIsHeldByOneAtATime) {
   auto folder = MakeTempDir("leases");
   ASSERT_TRUE(folder.ok());

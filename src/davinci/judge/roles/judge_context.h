@@ -14,6 +14,7 @@ namespace davinci::judge {
 
 class BaselineProfiles;
 class RunnerPool;
+class ExpectedParts;
 class SessionPool;
 class SlowCalls;
 class TimingCores;
@@ -28,6 +29,7 @@ struct JudgeContext {
   BaselineProfiles* profiles = nullptr;
   RunnerPool* runner_pool = nullptr;
   SlowCalls* slow_calls = nullptr;
+  ExpectedParts* expected_parts = nullptr;  // null: nothing is known of other tasks
   worker::BuildHandler build;
   // Device peaks and task admission; null where nothing can be kept.
   store::KvCache* facts = nullptr;

@@ -42,6 +42,7 @@ json Written(const Load& asked) {
   if (asked.tolerance_multiple) written["tolerance_multiple"] = *asked.tolerance_multiple;
   if (asked.published_tolerance) written["published_tolerance"] = *asked.published_tolerance;
   if (asked.compile_only) written["compile_only"] = Written(*asked.compile_only);
+  if (asked.window_calls) written["window_calls"] = *asked.window_calls;
   if (!asked.inputs.empty()) written["inputs"] = asked.inputs;
   if (!asked.specification.empty()) written["specification"] = asked.specification;
   return written;

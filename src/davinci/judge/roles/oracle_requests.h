@@ -64,6 +64,7 @@ struct Load {
   std::optional<double> tolerance_multiple = std::nullopt;
   std::optional<double> published_tolerance = std::nullopt;
   std::optional<ShrinkTo> compile_only = std::nullopt;
+  std::optional<int> window_calls = std::nullopt;  // of a window at most, where fewer than usual
   nlohmann::json inputs = nullptr;         // of a sidecar, TaskConfig::inputs; empty: no value
   nlohmann::json specification = nullptr;  // Job::specification; null: no value
 };

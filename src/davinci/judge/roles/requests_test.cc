@@ -58,6 +58,7 @@ Load WholeLoad() {
           .tolerance_multiple = 64,
           .published_tolerance = 0.01,
           .compile_only = ShrinkTo{.memory = 1000, .own = true, .most = 500, .to = 200},
+          .window_calls = 6,
           .inputs = {{"0", {{"order", "none"}}}},
           .specification = {{"version", 1}, {"inputs", json::array()}}};
 }

@@ -22,8 +22,8 @@ constexpr int64_t kBytesAhead = int64_t{2} << 30;
 
 Status BindBuffers(Trial& trial) {
   if (trial.session->buffers.is_null()) {
-    DAVINCI_ASSIGN_OR_RETURN(auto made,
-                             trial.session->oracle->Ask(to_oracle::MakeBuffers{kMostCalls}));
+    DAVINCI_ASSIGN_OR_RETURN(auto made, trial.session->oracle->Ask(to_oracle::MakeBuffers{
+                                            trial.session->window_calls.value_or(kMostCalls)}));
     trial.session->buffers = made.ok;
   }
   const to_runner::Request bind = to_runner::MapBuffers{trial.session->buffers};

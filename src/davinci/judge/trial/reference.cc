@@ -100,6 +100,8 @@ to_oracle::Load ReferenceSpec(Trial& trial) {
         found.ok() && *found)
       load.domain_on_host = true;
   if (trial.job.compile_only) CompileOnlySpec(trial, &load);
+  if (trial.protocol.staged) load.window_calls = trial.protocol.window_calls;
+  trial.session->window_calls = load.window_calls;
   if (trial.protocol.published)
     load.published_tolerance = PublishedTolerance(c.precision).value_or(0);
   return load;

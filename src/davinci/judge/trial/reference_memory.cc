@@ -21,8 +21,10 @@ using nlohmann::json;
 constexpr int kFootprintVersion = 3;
 
 std::string FootprintKey(const Trial& trial) {
-  return fmt::format("{}/{}/{}/{}", trial.task.hash, DeviceKey(trial),
-                     trial.context.hello.value("torch", ""), kFootprintVersion);
+  const std::string windows =
+      trial.session->window_calls ? fmt::format("/{}", *trial.session->window_calls) : "";
+  return fmt::format("{}/{}/{}/{}{}", trial.task.hash, DeviceKey(trial),
+                     trial.context.hello.value("torch", ""), kFootprintVersion, windows);
 }
 
 Status HoldMemoryParts(Trial& trial, int parts) {
@@ -62,11 +64,12 @@ Status HoldMemoryParts(Trial& trial, int parts) {
 }  // namespace
 
 Status ReserveDeviceMemory(Trial& trial) {
-  int parts = kUnknownParts;
+  int parts = trial.context.expected_parts != nullptr ? trial.context.expected_parts->Expected()
+                                                      : kUnknownParts;
   if (trial.context.facts != nullptr)
     if (const auto known = trial.context.facts->Get("footprint", FootprintKey(trial));
         known.ok() && *known)
-      parts = (*known)->value("parts", kUnknownParts);
+      parts = (*known)->value("parts", parts);
   return HoldMemoryParts(trial, parts);
 }
 
@@ -80,6 +83,7 @@ Status FitDeviceMemory(Trial& trial, const VariantFacts& facts) {
       more = (*known)->value("half_more", false);
   const int parts = PartsFor(footprint, facts.device_bytes,
                              more ? MemoryBudget::kHalfMore : MemoryBudget::kEstimated);
+  if (trial.context.expected_parts != nullptr) trial.context.expected_parts->Described(parts);
   if (trial.context.facts != nullptr)
     (void)trial.context.facts->Put("footprint", FootprintKey(trial),
                                    {{"parts", parts}, {"half_more", more}});
