@@ -10,7 +10,7 @@ namespace {
 // Sessions that rest before the oldest gives its processes to another task, and stripped ones that
 // are kept.
 constexpr size_t kKeptForTheirTask = 2;
-constexpr size_t kMaxStripped = 3;
+constexpr size_t kMaxStripped = 8;
 
 }  // namespace
 
