@@ -86,7 +86,7 @@ class Lane {
     int64_t arrival = 0;
     const std::string* group = nullptr;  // of the waiting thread
   };
-  // Whom the next free place belongs to.
+  // Returns whom the next free place belongs to.
   const Ticket* Next() const DAVINCI_REQUIRES(mutex_);
 
   const std::string name_;

@@ -12,7 +12,7 @@
 namespace davinci::rollout {
 namespace {
 
-// Of a speedup that a second verdict has to leave, for the turn to keep its place.
+// Share of a speedup that a second verdict has to leave, for the turn to keep its place.
 constexpr double kKeptShare = 0.8;
 
 PaidClaim ClaimOf(const Evaluation& evaluation) {

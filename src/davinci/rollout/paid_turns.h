@@ -15,14 +15,14 @@
 
 namespace davinci::rollout {
 
-// A turn of a group, as it stands in line.
+// PaidClaim is a turn of a group as it stands in line.
 struct PaidClaim {
   std::optional<double> speedup;  // median; nothing: not right
   bool done = false;              // judged again
 };
 
-// What stands in line for a turn that was judged again: what the first verdict said where the
-// second is little slower.
+// Returns the claim of a turn that was judged again: what the first verdict said where the second
+// is little slower. Pure.
 PaidClaim ClaimAfter(const Evaluation& first, const Evaluation& second);
 
 // Indices into `claims`, one group, that have to be judged again now: those among the best that are

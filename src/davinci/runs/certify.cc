@@ -163,9 +163,9 @@ Result<Counting> MeasureWinner(const Certifier& certifier, const Measurer& measu
   return counting;
 }
 
-// One kernel against the further baselines. On cuda they are begun at once, beside the measurement
-// that decides whether the kernel wins: processes start and compile side by side, and what is timed
-// holds the device. On cpu there are no cores to spare.
+// Comparisons measures one kernel against the further baselines. On cuda it begins at once, beside
+// the measurement that decides whether the kernel wins: processes start and compile side by side,
+// and what is timed holds the device. On cpu there are no cores to spare.
 class Comparisons {
  public:
   Comparisons(const Certifier& certifier, int step, const rollout::TaskInput& task,

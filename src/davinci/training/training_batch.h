@@ -34,8 +34,8 @@ struct TrainingBatch {
 Result<TrainingBatch> MakeTrainingBatch(const std::vector<rollout::TaskOutcome>& outcomes,
                                         const TrainRecipe& recipe, rollout::UnitLog& log);
 
-// Whether a task's rollouts differ so that its policy samples are trained, by their verdicts as
-// they are: PaidTurnSettings::is_due.
+// Says whether a task's rollouts differ so that its policy samples are trained, by their verdicts
+// as they are: PaidTurnSettings::is_due. Pure.
 bool IsTrained(const std::vector<Trajectory>& trajectories, const TrainAlgorithm& algorithm);
 
 // fast_p of tasks, by p as text ("0", "1", "1.2"): the share with a turn that earns a reward and is

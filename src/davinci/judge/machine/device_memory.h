@@ -28,9 +28,9 @@ using gpu::kMemoryParts;
 using gpu::kSharedSixteenths;
 inline constexpr int kUnknownParts = 8;
 
-// Parts for a task that is not described yet: as many as the largest of the last tasks needed,
-// which are mostly of one kind (a benchmark, a training's tasks); kUnknownParts before there are
-// some. Thread-safe.
+// ExpectedParts says how many parts a task takes that is not described yet: as many as the largest
+// of the last tasks, which are mostly of one kind (a benchmark, a training's tasks), and
+// kUnknownParts before there are some. Thread-safe.
 class ExpectedParts {
  public:
   void Described(int parts);

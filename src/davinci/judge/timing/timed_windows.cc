@@ -27,7 +27,7 @@ constexpr int kLatencyOfOneCall = 3;
 constexpr size_t kAloneToDecide = 45;
 constexpr double kConfirmSeconds = 0.5;
 
-// Whether a pair comes with empty windows of both processes.
+// Says whether a pair comes with empty windows of both processes.
 bool ComesWithEmpty(const Trial& trial, const std::vector<TimedPair>* into) {
   if (into == nullptr) return true;
   const int every = trial.protocol.pairs_per_empty;
