@@ -262,10 +262,10 @@ def _accepted(expected):
 
 def in_memory_order(left, right):
     """The bits of two tensors of one layout without gaps, as they lie in memory; else None."""
-    span = packing.span_elements(left.shape, left.stride())
-    if left.stride() != right.stride() or span != left.numel():
+    flat = [packing.in_memory(t) for t in (left, right)]
+    if left.stride() != right.stride() or any(t is None for t in flat):
         return None
-    return tuple(bits_of(t.as_strided((span,), (1,), t.storage_offset())) for t in (left, right))
+    return tuple(bits_of(t) for t in flat)
 
 
 def bits_of(tensor):

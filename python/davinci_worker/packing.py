@@ -143,6 +143,12 @@ def coordinates(at, shape):
     return tuple(reversed(index))
 
 
+def in_memory(tensor):
+    """The elements in the order of memory, in one dimension; None where gaps lie between them."""
+    span = span_elements(tensor.shape, tensor.stride())
+    return tensor.as_strided((span,), (1,), tensor.storage_offset()) if span == tensor.numel() else None
+
+
 def laid_out(value, contiguous):
     """The same value with the tensors contiguous that must be; ``contiguous``: an iterator over what ``describe`` would list, the
     number of elements of those, None for others."""

@@ -23,6 +23,15 @@ def buffers():
 
 
 class WindowTest(unittest.TestCase):
+    def test_what_a_call_returns_is_looked_at_as_it_lies_in_memory(self):
+        whole = torch.arange(24.0).reshape(2, 3, 4)
+        for tensor in (whole, whole.permute(2, 0, 1), whole.mT, whole[1:]):
+            flat = packing.in_memory(tensor)
+            self.assertEqual((flat.data_ptr(), flat.numel()), (tensor.data_ptr(), tensor.numel()))
+            self.assertEqual(sorted(flat.tolist()), sorted(tensor.flatten().tolist()))
+        for tensor in (whole[:, ::2], whole[..., :1].expand(2, 3, 4)):
+            self.assertIsNone(packing.in_memory(tensor))
+
     def test_numbers_differ_by_window_and_place(self):
         numbers = {window.number(seed, i) for seed in (0, 1 << 62, (1 << 63) - 1) for i in range(COUNT)}
         self.assertGreaterEqual(len(numbers), 3 * COUNT - 2)
