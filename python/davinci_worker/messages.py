@@ -26,8 +26,9 @@ class Done:
 
 @dataclass
 class Forgot:
-    """``clean``: nothing is left of what was to be forgotten."""
+    """``clean``: nothing is left of what was to be forgotten. ``full``: so much memory stays that the process should serve nobody else."""
     clean: bool
+    full: Any = ABSENT
 
 
 def read(kind: type[Request], message: Message, fds: Sequence[int] = ()) -> Request:

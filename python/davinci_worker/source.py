@@ -154,19 +154,20 @@ def forget_task(snapshot):
 
 
 def forget_candidate(snapshot):
-    """The same of a candidate. Its device memory stays with the process, for the oracle may have it mapped, and holds a pattern from here on:
-    the next candidate's uninitialised memory must not be an earlier one's answer."""
+    """(the same of a candidate, whether it has left so much device memory that the process should end). That memory stays with the process,
+    for the oracle may have it mapped, and holds a pattern from here on: the next candidate's uninitialised memory must not be an earlier
+    one's answer."""
     _drop_module("candidate")
-    fits = True
+    full = False
     if torch.cuda.is_initialized():
         from davinci_worker import device
 
         torch.cuda.synchronize()
-        fits = torch.cuda.memory_reserved() <= _MOST_KEPT_BYTES
-        if fits:
+        full = torch.cuda.memory_reserved() > _MOST_KEPT_BYTES
+        if not full:
             device.overwrite_freed()
             torch.cuda.reset_peak_memory_stats()
-    return fits and snapshot is not None and snapshot.holds()
+    return snapshot is not None and snapshot.holds(), full
 
 
 def _drop_module(name):

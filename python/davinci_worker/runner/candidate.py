@@ -9,7 +9,7 @@ import torch
 
 from davinci_worker import arena, handover, kept_state, memory, on_target, packing, process_state, source, weights
 from davinci_worker.channel import Channel
-from davinci_worker.messages import Message
+from davinci_worker.messages import ABSENT, Forgot, Message
 from davinci_worker.runner.messages import Construct, Constructed, Load, Loaded, TakeState, TookState
 
 
@@ -126,10 +126,12 @@ class Candidate:
         self._plans.clear()
         self._wanted = []
 
-    def is_clean(self) -> bool:
-        """After ``drop``: forgets the last one's file; True: nothing of it is left in this process."""
-        forget = source.forget_candidate if self._shared_by_candidates else source.forget_task
-        return forget(self._snapshot)
+    def forgotten(self) -> Forgot:
+        """After ``drop``: forgets the last one's file, and says what is left of it in this process."""
+        if not self._shared_by_candidates:
+            return Forgot(source.forget_task(self._snapshot))
+        clean, full = source.forget_candidate(self._snapshot)
+        return Forgot(clean, full or ABSENT)
 
 
 def _state(model: Any) -> list[tuple[str, torch.Tensor]]:

@@ -71,7 +71,7 @@ class Runner:
         return {"ok": wire(handler(read(kind, message, fds)))[0]}
 
     def _forget(self, asked: m.Nothing) -> m.Forgot:
-        """Between two references, or candidates: lets go of all that belonged to the last one. ``clean``: nothing of it is left."""
+        """Between two references, or candidates: lets go of all that belonged to the last one."""
         self.candidate.drop()
         self.answers.forget()
         self.calls.forget()
@@ -80,4 +80,4 @@ class Runner:
 
             torch.cuda.synchronize()
             device.close_handles()
-        return m.Forgot(self.candidate.is_clean())
+        return self.candidate.forgotten()

@@ -123,6 +123,7 @@ TEST(Replies, OfARunnerAreReadWithoutTrust) {
     EXPECT_EQ(reply.get<from_runner::Hot>().ms, 0);
     EXPECT_EQ(reply.get<from_runner::TookState>().matched, "");
     EXPECT_FALSE(reply.get<from_runner::Forgot>().clean);
+    EXPECT_FALSE(reply.get<from_runner::Forgot>().full);
     EXPECT_FALSE(reply.get<from_runner::Profiled>().busy_ms);
     EXPECT_EQ(reply.get<from_runner::CalledExport>().why_reference, "its process did not say");
     EXPECT_FALSE(reply.get<from_runner::CompiledOnly>().blocked);

@@ -21,13 +21,13 @@ std::optional<Failure> Runner::StartCalls() {
   return std::nullopt;
 }
 
-bool Runner::Forget(double timeout_seconds) {
+from_runner::Forgot Runner::Forget(double timeout_seconds) {
   const Answer answer = AskFrozen(to_runner::Forget{}, timeout_seconds);
   reader_.Forget();
   link_.compiles().Forget();
   if (frozen_) (void)process().Thaw();
   frozen_ = false;
-  return !answer.failure && answer.ok.get<from_runner::Forgot>().clean;
+  return answer.failure ? from_runner::Forgot() : answer.ok.get<from_runner::Forgot>();
 }
 
 CallResult Runner::Call(const CallOptions& options) {

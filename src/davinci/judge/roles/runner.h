@@ -15,6 +15,7 @@
 #include "davinci/judge/roles/done_reader.h"
 #include "davinci/judge/roles/failure.h"
 #include "davinci/judge/roles/runner_link.h"
+#include "davinci/judge/roles/runner_replies.h"
 #include "davinci/judge/roles/runner_requests.h"
 #include "davinci/worker/process.h"
 
@@ -38,9 +39,9 @@ class Runner {
   Answer FinishFrozen(double timeout_seconds);
   Answer AskFrozen(const to_runner::Request& request, double timeout_seconds,
                    std::span<const int> fds = {});
-  // Between two modules: the process forgets the last one and runs freely again. False when
-  // something of it is left, or the process did not answer; then it must not be used again.
-  bool Forget(double timeout_seconds);
+  // Between two modules: the process forgets the last one and runs freely again. It must not be
+  // used again unless it is clean.
+  from_runner::Forgot Forget(double timeout_seconds);
   bool frozen() const { return frozen_; }
   // Arming was answered and no Call() followed: the process reads nothing but GO.
   bool armed() const { return armed_; }

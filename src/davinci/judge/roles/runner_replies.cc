@@ -58,6 +58,9 @@ void from_json(const json& reply, CompiledOnly& read) {
     if (FlagIn(build, "ok")) ++read.compiled;
 }
 
-void from_json(const json& reply, Forgot& read) { read.clean = FlagIn(reply, "clean"); }
+void from_json(const json& reply, Forgot& read) {
+  read.clean = FlagIn(reply, "clean");
+  read.full = FlagIn(reply, "full");
+}
 
 }  // namespace davinci::judge::from_runner

@@ -49,7 +49,8 @@ struct CompiledOnly {
 };
 // To `forget`.
 struct Forgot {
-  bool clean = false;
+  bool clean = false;  // nothing of it is left; false where there was no answer
+  bool full = false;   // so much device memory stays that the process should serve nobody else
 };
 
 void from_json(const nlohmann::json& reply, Loaded& read);

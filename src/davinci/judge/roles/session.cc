@@ -18,7 +18,7 @@ bool Session::Strip() {
   if (host.empty() || !ready || spoilt || ++tasks >= kMaxTasks || !Alive()) return false;
   oracle->set_timeout(kLetGoSeconds);
   // The baseline first: what it has mapped is the oracle's.
-  if (!baseline.runner->Forget(kLetGoSeconds)) return false;
+  if (!baseline.runner->Forget(kLetGoSeconds).clean) return false;
   const auto forgot = oracle->Ask(to_oracle::Forget{});
   if (!forgot.ok() || !forgot->ok.get<from_oracle::Forgot>().clean) return false;
   oracle->Rest();

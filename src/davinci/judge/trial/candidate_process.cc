@@ -45,11 +45,14 @@ void LetGoOfCandidate(Trial& trial, Evaluation* evaluation) {
   json& process = evaluation->provenance["process"];
   process["served"] = trial.candidate.served;
   // A runner that lives and has said nothing wrong may serve the next candidate.
-  const bool clean = !trial.candidate.timed.runner->process().WaitForDeath() &&
-                     trial.candidate.timed.runner->Forget(kForgetTimeoutSeconds) &&
-                     trial.candidate.timed.runner->process().OtherProcesses().empty();
+  Runner& runner = *trial.candidate.timed.runner;
+  const from_runner::Forgot forgot = runner.process().WaitForDeath()
+                                         ? from_runner::Forgot()
+                                         : runner.Forget(kForgetTimeoutSeconds);
+  const bool clean = forgot.clean && runner.process().OtherProcesses().empty();
   process["clean"] = clean;
-  if (!clean || !WhyJudgedAlone(*evaluation).empty() || trial.candidate.served + 1 >= kMostServed)
+  if (!clean || forgot.full || !WhyJudgedAlone(*evaluation).empty() ||
+      trial.candidate.served + 1 >= kMostServed)
     return;
   trial.candidate.home.runner = std::move(trial.candidate.timed.runner);
   trial.candidate.home.served = trial.candidate.served + 1;
