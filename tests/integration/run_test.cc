@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <map>
 #include <mutex>
 
@@ -113,12 +114,22 @@ TEST_F(RunTest, RulesAloneAskNoModel) {
   author_alone_ = true;
   scenario_.recipe.step.schemes = 0;
   scenario_.recipe.step.learn = false;
+  std::atomic<int> references = 0;
+  evaluator_.before = [&](const judge::EvaluationRequest& request) {
+    references += request.candidate.find("# verdict: ") == std::string::npos ? 1 : 0;
+    return Status::Ok();
+  };
   const auto result = Execute();
   ASSERT_TRUE(result.ok()) << result.status().ToString();
   EXPECT_TRUE(result->finished()) << result->trouble.ToString();
   EXPECT_EQ(NumCalls(), 0);
   EXPECT_EQ(result->cost.calls, 0);
   EXPECT_EQ(runs::ToJson(*result)["tasks"][1]["winner"]["by"], "expert");
+  EXPECT_EQ(references, 0) << "who asks no model needs no probe";
+  // A replay is not told who wrote.
+  const auto replay = runs::ReplayRun(dir_.path() / "run", {});
+  ASSERT_TRUE(replay.ok()) << replay.status().ToString();
+  EXPECT_EQ(runs::ToJson(*replay)["tasks"][1]["winner"]["by"], "expert");
 }
 
 TEST_F(RunTest, EveryCallIsCountedOnceAndByAgent) {

@@ -31,12 +31,17 @@ Status Probe(StepRun& run, const TaskRun& task, TaskOutcome* outcome) {
   const agent::TaskBrief& brief = task.input.brief;
   if (brief.entry.empty() || brief.reference.find("class " + brief.entry) == std::string::npos)
     return Status::Ok();  // a function or an operator: the first candidate will tell
+  const UnitId id = UnitOf(UnitKind::kProbe, run.step, std::string_view(task.input.id));
+  if (run.context.log->replaying()) {  // which is not told who wrote
+    DAVINCI_ASSIGN_OR_RETURN(const json known, run.context.log->Find(id));
+    if (known.is_null()) return Status::Ok();
+  }
   const std::string source = fmt::format("{}\n\nclass {}({}):\n    pass\n", brief.reference,
                                          brief.class_name, brief.entry);
   DAVINCI_ASSIGN_OR_RETURN(
       Verdict verdict,
       run.context.verdicts->Judge(
-          UnitOf(UnitKind::kProbe, run.step, std::string_view(task.input.id)),
+          id,
           run.Ask(task.input, source, run.settings.turn_protocol, Urgency::kLaterTurn, task.index),
           run.cancel()));
   outcome->probe = std::move(verdict.evaluation);
