@@ -26,7 +26,7 @@ class Done:
 
 @dataclass
 class Forgot:
-    """``clean``: nothing is left of what was to be forgotten. ``full``: so much memory stays that the process should serve nobody else."""
+    """``clean``: nothing is left of what was to be forgotten. ``full``: too much memory stays allocated for another candidate."""
     clean: bool
     full: Any = ABSENT
 

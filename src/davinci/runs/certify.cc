@@ -200,7 +200,7 @@ class Comparisons {
  private:
   struct One {
     std::string baseline;
-    std::future<Result<Evaluation>> measured;  // a deferred one that nobody awaits is never made
+    std::future<Result<Evaluation>> measured;  // a deferred one runs in Await() alone
   };
   std::vector<One> all_;
 };

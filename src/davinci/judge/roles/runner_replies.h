@@ -50,7 +50,7 @@ struct CompiledOnly {
 // To `forget`.
 struct Forgot {
   bool clean = false;  // nothing of it is left; false where there was no answer
-  bool full = false;   // so much device memory stays that the process should serve nobody else
+  bool full = false;   // too much device memory stays allocated for another candidate
 };
 
 void from_json(const nlohmann::json& reply, Loaded& read);

@@ -63,7 +63,8 @@ struct Session {
   // cuda: the buffers that runners fill between timed calls, null until they are made.
   nlohmann::json buffers;
   // cuda: device time of a call of the baseline, once measured; plans the next candidate's windows.
-  // Of a window at most, where fewer than usual: what its buffers were counted for.
+  // The most calls of a window, which the session's buffers are made for; nothing: the usual
+  // number.
   std::optional<int> window_calls;
   std::optional<double> baseline_seconds;
   bool reference_mutates = false;        // it changes its inputs

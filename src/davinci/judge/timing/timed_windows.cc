@@ -158,7 +158,7 @@ Result<bool> WarmWindows(Trial& trial) {
 }
 
 Result<bool> Corroborate(Trial& trial, bool baseline_first) {
-  // With `staged` once, as many as a charge needs.
+  // Under `staged` they are made once, as many as a charge needs.
   const size_t each =
       trial.protocol.staged || trial.timing.baseline_seconds < kShortSeconds ? kAloneOfShort : 1;
   const bool alone_is_due =
