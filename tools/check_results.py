@@ -2,7 +2,8 @@
 
     ctest … --output-junit tests.xml; python3 tools/check_results.py tests.xml
 
-The last lines of what failed tests printed come last, where one looks, and a log that keeps only its end has them.
+What failed tests printed comes last, where one looks, and a log that keeps only its end has it: the last lines, and before them what
+GoogleTest said of a failure further up.
 
 A line of the list is a regular expression of a test's whole name, and when its skip is expected: `always`; where the machine has something
 ("gpu"), or has it not ("no-gpu"): gpu, amx, nvcc, second-core; sanitized: the build is, which $DAVINCI_SANITIZED says. Exit status 1: no
@@ -16,7 +17,8 @@ import sys
 import xml.etree.ElementTree
 
 HERE = pathlib.Path(__file__).resolve().parent
-LINES_OF_A_FAILURE = 30
+LINES_AT_THE_END = 20
+LINES_OF_A_FAILURE = 8
 FAILURES_SHOWN = 5
 
 
@@ -53,10 +55,17 @@ def unexpected(skipped, patterns, is_without=lacks):
     return [name for name in skipped if not any(pattern.fullmatch(name) and holds(when) for pattern, when in patterns)]
 
 
+def telling(output):
+    """The lines of `output` that say why a test failed."""
+    lines = output.strip().splitlines()
+    early = lines[:-LINES_AT_THE_END]
+    first = next((at for at, line in enumerate(early) if re.search(r":\d+: Failure$", line)), len(early))
+    return early[first:first + LINES_OF_A_FAILURE] + lines[-LINES_AT_THE_END:]
+
+
 def failed(cases):
-    """Names and the last lines of the output of the tests that failed."""
-    return [(case.get("name"), (case.findtext("system-out") or "").strip().splitlines()[-LINES_OF_A_FAILURE:])
-            for case in cases if case.find("failure") is not None]
+    """Names of the tests that failed, and the lines that say why."""
+    return [(case.get("name"), telling(case.findtext("system-out") or "")) for case in cases if case.find("failure") is not None]
 
 
 def main():

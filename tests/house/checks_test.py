@@ -198,6 +198,12 @@ class Results(unittest.TestCase):
         self.assertTrue(done.stdout.endswith("  line 98\n  line 99\n"), done.stdout)
         self.assertNotIn("line 50", done.stdout)
 
+    def test_of_a_failure_further_up_its_first_lines_are_shown(self):
+        lines = "\n".join(["/a/some_test.cc:7: Failure", "Expected: 1"] + [f"line {number}" for number in range(100)])
+        shown = self.check(f'<testcase name="a"><failure message=""/><system-out>{lines}</system-out></testcase>').stdout
+        self.assertIn("failed: a\n  /a/some_test.cc:7: Failure\n  Expected: 1\n", shown)
+        self.assertNotIn("line 50", shown)
+
     def test_every_line_of_the_list_can_be_read(self):
         self.assertTrue(results.expected((TOOLS / "expected_skips.txt").read_text().splitlines()))
 
