@@ -5,6 +5,9 @@ CUDA stays untouched here (PYTORCH_NVML_BASED_CUDA_CHECK=1), so that a child can
     server -> intermediate (unshares namespaces) -> child (pid 1 of its own pid namespace)
 
 The intermediate outlives the child only to write its raw wait status into the status pipe of the request.
+
+Requests with "symbols" go to a second server as soon as it is ready: it has imported what graphs with symbols need, which takes a second
+and which no candidate is to find in its process. It is forked by the second of them, since one alone is served sooner without.
 """
 
 import ctypes
@@ -12,7 +15,9 @@ import gc
 import importlib.util
 import json
 import os
+import select
 import signal
+import socket
 import struct
 import sys
 import traceback
@@ -51,13 +56,14 @@ def _die_with_parent():
     ctypes.CDLL(None).prctl(pr_set_pdeathsig, signal.SIGKILL)
 
 
-def _become_child(request, fds, server):
-    """Runs in the intermediate; never returns."""
+def _become_child(request, fds, servers):
+    """Runs in the intermediate; never returns. ``servers``: channels of the server, which the child must not have."""
     control_fd, status_fd, output_fd = fds[:3]
     policy = request.get("policy")
     try:
         _die_with_parent()
-        server.close()
+        for server in servers:
+            server.close()
         os.setsid()
         if policy:
             from davinci_worker import installed
@@ -158,6 +164,52 @@ def main():
     gc.enable()
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # intermediates report through their status pipe
     server.send({"hello": {"protocol": PROTOCOL_VERSION, "python": sys.version.split()[0], "pid": os.getpid(), **versions}})
+    _serve(server)
+
+
+class _SecondServer:
+    """Its children find the imports of symbolic_graph.py done."""
+
+    def __init__(self, server):
+        ours, theirs = socket.socketpair()
+        self._is_ready = False
+        if os.fork() == 0:
+            _die_with_parent()
+            server.close()
+            ours.close()
+            self._become(channel.Channel(theirs.detach()))
+        theirs.close()
+        self._channel = channel.Channel(ours.detach())
+
+    @staticmethod
+    def _become(first):
+        from davinci_worker import symbolic_graph
+
+        symbolic_graph.load()
+        gc.freeze()
+        first.send({"ready": {}})
+        _serve(first, is_second=True)
+
+    def serves(self, request, fds):
+        """Whether it forks the child: not before its imports are done, nor where they failed."""
+        try:
+            if not self._is_ready:
+                if not select.select([self._channel], [], [], 0)[0]:
+                    return False
+                self._channel.recv()
+                self._is_ready = True
+            self._channel.send(request, fds)
+        except (EOFError, OSError):
+            return False
+        return True
+
+    def close(self):
+        self._channel.close()
+
+
+def _serve(server, is_second=False):
+    """Forks a child for each request; never returns."""
+    second, with_symbols = [], 0
     while True:
         try:
             request, fds = server.recv()
@@ -166,10 +218,13 @@ def main():
         if "prewarm" in request:
             _prewarm(request["prewarm"])
             continue
-        pid = os.fork()
-        if pid == 0:
+        if request.get("symbols") and not is_second:
+            with_symbols += 1
+            if with_symbols == 2:
+                second = [_SecondServer(server)]
+        if not (request.get("symbols") and second and second[0].serves(request, fds)) and os.fork() == 0:
             signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-            _become_child(request, fds, server)
+            _become_child(request, fds, [server, *second])
         channel.close_all(fds)
 
 

@@ -96,6 +96,14 @@ def _choices(graphs):
     return sorted(unique, key=lambda choice: -len(choice[1]))
 
 
+def load():
+    """Imports what graphs with symbols need, which takes a second, most of it for the names of files that PyTorch's messages leave out."""
+    import sympy  # noqa: F401
+    from torch.fx.experimental import symbolic_shapes
+
+    getattr(symbolic_shapes, "uninteresting_files", lambda: None)()
+
+
 class _Symbolic:
     """One choice of symbols."""
 

@@ -227,7 +227,7 @@ Result<std::shared_ptr<Process>> ForkServer::Spawn(const SpawnRequest& request) 
   json message = {{"role", request.role},       {"target", request.target},
                   {"threads", request.threads}, {"scratch", request.scratch},
                   {"policy", request.policy},   {"env", env},
-                  {"imports", request.imports}};
+                  {"imports", request.imports}, {"symbols", request.symbols}};
   const int fds[] = {pair.second.get(), status_write.get(), output_write.get()};
   auto process = std::make_shared<ForkedProcess>(std::move(pair.first), std::move(status_read),
                                                  std::move(output_read));

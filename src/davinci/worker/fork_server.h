@@ -41,6 +41,7 @@ struct SpawnRequest {
   // Modules that may be installed outside of the interpreter's folders
   // (davinci_worker/installed.py).
   std::vector<std::string> imports;
+  bool symbols = false;  // what graphs with symbols need is imported before it is forked
 };
 
 // The source of an evaluation's processes: the seam of ForkServer.

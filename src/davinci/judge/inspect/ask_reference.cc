@@ -28,7 +28,7 @@ Result<json> TraceTask(Trial& trial) {
   trial.session->facts.resize(1 + trial.task.config.variants.size());
   trial.session->init_seed = trial.session->secret.Next() >> 1;
   DAVINCI_ASSIGN_OR_RETURN(trial.session->work, MakeTempDir("davinci-session"));
-  DAVINCI_RETURN_IF_ERROR(StartOracle(trial));
+  DAVINCI_RETURN_IF_ERROR(StartOracle(trial, !trial.task.config.variants.empty()));
   DAVINCI_RETURN_IF_ERROR(trial.session->oracle->AwaitReady(60));
   DAVINCI_RETURN_IF_ERROR(trial.session->oracle->Ask(ReferenceSpec(trial)).status());
   DAVINCI_RETURN_IF_ERROR(ShareDevice(trial));

@@ -30,7 +30,7 @@ std::string HostKey(const Trial& trial) {
   return fmt::format("cuda/{}", trial.protocol.device_connections);
 }
 
-Status StartOracle(Trial& trial) {
+Status StartOracle(Trial& trial, bool symbols) {
   worker::SpawnRequest request;
   request.role = "oracle";
   request.target = TargetName(trial.job.target);
@@ -42,6 +42,7 @@ Status StartOracle(Trial& trial) {
   request.imports = trial.task.imports.names;
   if (trial.context.options.unsafe_no_sandbox) request.policy = nullptr;
   request.env = RoleEnvironment(request.scratch, 1);
+  request.symbols = symbols;
   DAVINCI_ASSIGN_OR_RETURN(auto oracle, trial.context.server->Spawn(request));
   trial.session->oracle = std::make_unique<Oracle>(std::move(oracle), request.target);
   return Status::Ok();

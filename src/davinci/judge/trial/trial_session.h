@@ -13,8 +13,8 @@ namespace davinci::judge {
 // where they serve one task only.
 std::string SessionKey(const Trial& trial);
 std::string HostKey(const Trial& trial);
-// The oracle's process alone.
-Status StartOracle(Trial& trial);
+// The oracle's process alone. `symbols`: it will be asked for a graph with symbols.
+Status StartOracle(Trial& trial, bool symbols = false);
 // Oracle and baseline, started or taken over from a session of another key.
 Status StartSession(Trial& trial);
 // Nothing where the claim was not granted.
