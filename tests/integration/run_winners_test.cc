@@ -166,5 +166,25 @@ TEST_F(RunTest, AFailedComparisonIsNotRepeatedWhenTheRunIsShownAgain) {
   }
 }
 
+TEST_F(RunTest, WhatNoDeviceHasJudgedIsNotCompared) {
+  scenario_.recipe.also_against = {"compile"};
+  scenario_.recipe.step.target = Target::kCuda;
+  scenario_.recipe.step.language = Language::kTriton;
+  evaluator_.after = [](const judge::EvaluationRequest&, Evaluation* evaluation) {
+    evaluation->outcome = Outcome::kCompileOnly;
+    evaluation->speedup.reset();
+  };
+  std::atomic<int> compared = 0;
+  evaluator_.before = [&](const judge::EvaluationRequest& request) {
+    compared += request.baseline == "compile";
+    return Status::Ok();
+  };
+  const auto result = Execute();
+  ASSERT_TRUE(result.ok()) << result.status().ToString();
+  EXPECT_FALSE(result->view.tasks[0].winner);
+  EXPECT_THAT(result->view.tasks[0].remark, HasSubstr("nothing can be certified"));
+  EXPECT_EQ(compared, 0);
+}
+
 }  // namespace
 }  // namespace davinci::integration

@@ -165,7 +165,8 @@ Result<Counting> MeasureWinner(const Certifier& certifier, const Measurer& measu
 
 // Comparisons measures one kernel against the further baselines. On cuda it begins at once, beside
 // the measurement that decides whether the kernel wins: processes start and compile side by side,
-// and what is timed holds the device. On cpu there are no cores to spare.
+// and what is timed holds the device. On cpu there are no cores to spare, and a kernel that no
+// device has judged will hardly be compared.
 class Comparisons {
  public:
   Comparisons(const Certifier& certifier, int step, const rollout::TaskInput& task,
@@ -174,7 +175,8 @@ class Comparisons {
     const bool live = !certifier.log->replaying();
     // An interrupted user waits for one number, not for all; a replay has what there was.
     if (certifier.hurry && live) return;
-    const bool at_once = live && settings.target == Target::kCuda;
+    const bool at_once = live && settings.target == Target::kCuda &&
+                         kernel.screening.outcome != Outcome::kCompileOnly;
     for (const std::string& other : certifier.recipe->also_against) {
       if (other == settings.baseline) continue;
       all_.push_back({other, std::async(at_once ? std::launch::async : std::launch::deferred,
