@@ -4,6 +4,7 @@
 #   tools/learn_nano.sh OUT [full|ci]
 #
 #   start      the model, the library (techniques and operator cards), tasks to train on, held-out tasks
+#   varied     with VARIED: the start is first taught what each technique is, and not when it pays, on answers that follow a half of them
 #   rl         joint reinforcement: OUT/rl
 #   evaluate   the start against the model after rl, on held-out combinations, styles, families (their cards are in the library), files
 #              that people wrote: correct, fast_1, fast_1.2, speedups; greedy, and best of SAMPLES; paired by task
@@ -20,6 +21,7 @@
 #              people wrote (full only) (default: 512)
 #   TRAINED    folders of OUT/tasks that are trained on (default: train modules; ci: train)
 #   MIXED      share of them with operators in any order, in which a model that knows the usual orders is less sure (default: 0.5)
+#   VARIED     tasks that the teacher answers for the stage varied (default: 0, which leaves it out)
 #   STEPS      of rl (default: 60); SHORT: of a variant and of library (default: 20)
 #   HELD_OUT   held-out tasks of each split, and so many files of tasks/ and of the import corpus (default: 64)
 #   SAMPLES    answers of which the best counts, beside the greedy one (default: 4)
@@ -32,13 +34,15 @@ cd "$(dirname "$0")/.."
 
 out=${1:?tools/learn_nano.sh OUT [full|ci]}
 size=${2:-full}
-all="start rl evaluate selection wins library ablations"
+all="start varied rl evaluate selection wins library ablations"
 . tools/stages.sh
 case $size in
   full) target=${TARGET:-cuda}; world=recipes/train/nano/world.toml; steps=${STEPS:-60}; short=${SHORT:-20}; train_tasks=${TASKS:-512}
-    held_out=${HELD_OUT:-64}; samples=${SAMPLES:-4}; language=triton; splits=(combination style family own import); expert=(); trained=(train modules) ;;
+    held_out=${HELD_OUT:-64}; samples=${SAMPLES:-4}; language=triton; splits=(combination style family own import); expert=(); trained=(train modules)
+    taught=recipes/train/nano/sft.toml; pairs=(--task steps) ;;
   ci) target=${TARGET:-cpu}; world=recipes/train/nano/ci/world.toml; steps=${STEPS:-2}; short=${SHORT:-1}; train_tasks=${TASKS:-4}
-    held_out=${HELD_OUT:-1}; samples=${SAMPLES:-1}; language=cpp; splits=(combination family); expert=(--samples 1); trained=(train) ;;
+    held_out=${HELD_OUT:-1}; samples=${SAMPLES:-1}; language=cpp; splits=(combination family); expert=(--samples 1); trained=(train)
+    taught=recipes/train/nano/ci/sft.toml; pairs=(--language cpp --reply file) ;;
   *) echo "learn_nano: size $size is not full or ci" >&2; exit 2 ;;
 esac
 [ -z "${TRAINED:-}" ] || read -ra trained <<< "$TRAINED"
@@ -85,7 +89,7 @@ start() {
   local model split
   model=${MODEL:-$( (ls -d "$out"/sft/checkpoints/step-* 2>/dev/null || true) | tail -1)}
   model=${model:-models/davinci-nano/davinci-nano-00001-of-00004.gguf}
-  rm -rf "$out/start" "$out/library.db"
+  rm -rf "$out/start" "$out/start-before" "$out/library.db"
   "$davinci" model convert "$model" "$out/start"
   "$davinci" skills --library "$out/library.db" import skills --exact > /dev/null
   [ $language = triton ] || "$davinci" synth cards --language $language --out "$out/cards/all" > /dev/null
@@ -99,6 +103,16 @@ start() {
       *) tasks_of "$out/tasks/$split" "$held_out" "$split" 1 ;;
     esac
   done
+}
+
+varied() {
+  [ "${VARIED:-0}" -gt 0 ] || return 0
+  limited "$davinci" synth pairs --count "$VARIED" --seed 9 --mixed 0.6 --some-rules 1 --with-skills 0.5 --selections 0.05 --select 2 "${pairs[@]}" --out "$out/varied-rows"
+  [ -e "$out/start-before" ] || mv "$out/start" "$out/start-before"
+  limited "$davinci" sft "$taught" --set "model.path=\"$out/start-before\"" --set "data.train=[\"$out/varied-rows\"]" --set data.curriculum=0 \
+    --set optimizer.learning_rate=2e-3 --out "$out/sft-varied"
+  rm -rf "$out/start"
+  "$davinci" model convert "$(ls -d "$out"/sft-varied/checkpoints/step-* | tail -1)" "$out/start"
 }
 
 # One process samples and judges on all devices; RANKS processes also share its updates.
@@ -224,6 +238,7 @@ ablations() {
 }
 
 stage start start
+stage varied varied
 stage rl rl
 stage evaluate evaluate
 stage selection selection

@@ -157,6 +157,7 @@ json ArgumentsOf(const PairArguments& arguments) {
           {"selections", arguments.settings.selections},
           {"select", arguments.settings.limits.selected},
           {"without", arguments.without},
+          {"some_rules", arguments.settings.some_rules},
           {"tasks", arguments.tasks},
           {"copies", arguments.copies},
           {"version", DAVINCI_VERSION}};
@@ -575,6 +576,11 @@ void AddSynthPairs(CLI::App* synth, GlobalOptions& global, int* exit_code) {
       ->check(CLI::Range(1, 20));
   pairs->add_option("--without", arguments->without,
                     "rules, or skills by their names, that no kernel follows and no prompt shows");
+  pairs
+      ->add_option("--some-rules", arguments->settings.some_rules,
+                   "share of tasks whose kernels follow a half of the rules, drawn for each as "
+                   "launches are, and whose prompts show skills of these alone (default 0)")
+      ->check(CLI::Range(0.0, 1.0));
   pairs->add_option("--reply-tokens", arguments->settings.reply_tokens,
                     "longest reply (default 2000)");
   pairs->add_option("--policy-tokens", arguments->settings.limits.policy_tokens,

@@ -30,8 +30,10 @@ def learn(davinci, out):
     """All stages: stopped before the first, then in two pieces."""
     assert make(davinci, out, "learn_nano", MINUTES="0") == "", "a piece without time does something"
     sets = "rollout.turns=1 rollout.rollouts=1"
-    begun = make(davinci, out, "learn_nano", STAGES="start rl", STEPS="1", SETS=sets)
+    begun = make(davinci, out, "learn_nano", STAGES="start varied rl", STEPS="1", SETS=sets, VARIED="6")
     assert "step 1/1" in begun, begun
+    with open(os.path.join(out, "start", "model.safetensors"), "rb") as after, open(os.path.join(out, "start-before", "model.safetensors"), "rb") as before:
+        assert after.read() != before.read(), "the start has learned nothing"
     said = make(davinci, out, "learn_nano", VARIANTS="policy-alone", SETS=sets, WITHOUT="fuse-pointwise-chain branch-free-exp")
     assert "learn_nano: rl" not in said and "learn_nano: ablations" in said, said
     assert make(davinci, out, "learn_nano") == f"learn_nano: done: {out}\n"

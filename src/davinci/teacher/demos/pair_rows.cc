@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "davinci/agent/part_code.h"
 #include "davinci/agent/policy_agent.h"
@@ -71,8 +72,27 @@ PairMaker::PairMaker(const Teacher& teacher, const agent::PromptSet& prompts,
       fitting_.push_back(&skill);
 }
 
-std::vector<skill::Skill> PairMaker::SkillsShown(const std::string& id,
-                                                 const Candidate& candidate) const {
+PairMaker::Form PairMaker::FormOf(const std::string& id, const RowCards* cards) const {
+  if (cards != nullptr) return {cards->rules, cards->launch};
+  Form form{rules_, {}};
+  SplitMix64 rng(HashBytes(id, 61));
+  if (rng.Uniform() >= settings_.some_rules) return form;
+  form.drawn = true;
+  std::map<std::string_view, bool> follows;  // by skill: one may stand for several rules
+  for (const RuleInfo& rule : Rules()) {
+    const auto [skill, is_new] = follows.try_emplace(rule.skill);
+    if (is_new) skill->second = rng.Uniform() < 0.5;
+    if (!skill->second) form.rules.Erase(rule.rule);
+  }
+  const auto factor = [&](int most) {
+    return std::exp2(static_cast<double>(rng.Below(2 * static_cast<uint64_t>(most) + 1)) - most);
+  };
+  form.launch = {.warps = factor(1), .block = factor(2), .tile = factor(1), .parallel = factor(2)};
+  return form;
+}
+
+std::vector<skill::Skill> PairMaker::SkillsShown(const std::string& id, const Candidate& candidate,
+                                                 bool drawn) const {
   SplitMix64 rng(HashBytes(id, 17));
   std::vector<const skill::Skill*> own, others;
   for (const skill::Skill* skill : fitting_)
@@ -87,7 +107,9 @@ std::vector<skill::Skill> PairMaker::SkillsShown(const std::string& id,
   const size_t most = settings_.limits.max_skills;
   const double kind = rng.Uniform();
   size_t own_count = std::min(own.size(), most), other_count = 0;
-  if (kind < 0.4) {  // those of the answer
+  if (drawn) {
+    own_count = std::min<size_t>(own_count, 1 + rng.Below(most));
+  } else if (kind < 0.4) {  // those of the answer
   } else if (kind < 0.55) {
     own_count = std::min<size_t>(own_count, 1);
   } else if (kind < 0.8) {
@@ -234,10 +256,10 @@ Status PairMaker::AddRow(const agent::TaskBrief& brief, const std::vector<skill:
 
 Result<PairRow> PairMaker::Make(const PairTask& task, const RowCards* cards) const {
   PairRow made;
+  const Form form = FormOf(task.id, cards);
   auto candidate =
-      teacher_.Write(*task.graph, *task.text, settings_.language, cards ? cards->rules : rules_,
-                     {settings_.reply, task.steps ? &*task.steps : nullptr},
-                     cards ? cards->launch : LaunchSettings());
+      teacher_.Write(*task.graph, *task.text, settings_.language, form.rules,
+                     {settings_.reply, task.steps ? &*task.steps : nullptr}, form.launch);
   if (!candidate.ok()) {
     made.left_out = candidate.status().message();
     return made;
@@ -256,8 +278,8 @@ Result<PairRow> PairMaker::Make(const PairTask& task, const RowCards* cards) con
   brief.id = task.id;
   brief.reference = text.task;
   if (!task.defines.empty()) brief.class_name = task.defines;
-  const auto skills =
-      cards ? CardsShown(*cards, task.id, *candidate) : SkillsShown(task.id, *candidate);
+  const auto skills = cards ? CardsShown(*cards, task.id, *candidate)
+                            : SkillsShown(task.id, *candidate, form.drawn);
   sftdata::Row row;  // without messages
   row.enable_thinking = false;
   row.origin.task = task.id;

@@ -6,6 +6,10 @@
 // Which skills a prompt shows is drawn by the task's id, so that a model learns to read them and
 // not to count on them:
 //   none | those of the answer | some of them | with others | others alone
+// Of a share of the tasks (some_rules) the answer follows a half of the rules, drawn by the task's
+// id, with launches that are drawn, too, and the prompt shows skills of the answer alone: a model
+// learns what a technique is without learning when it pays.
+//
 // A prompt shows operator cards instead where cards/row_cards.h says so.
 //
 // A share of the tasks also gives a row of the Selection agent: it is shown what retrieval finds,
@@ -46,7 +50,8 @@ struct PairSettings {
   // A task of more steps gets a row for each part (agent/step_parts.h), as rollouts ask for it
   // (policy.part_steps). 0: no task does.
   size_t part_steps = 0;
-  RuleSet without = {};  // rules that no answer follows; no prompt shows their skills
+  RuleSet without = {};   // rules that no answer follows; no prompt shows their skills
+  double some_rules = 0;  // share of tasks without cards whose answers follow a half of the others
 };
 
 // A task that gets a row, generated or a user's.
@@ -83,6 +88,13 @@ class PairMaker {
  private:
   // `cards`: what the prompt shows in the place of skills; null: skills.
   Result<PairRow> Make(const PairTask& task, const RowCards* cards) const;
+  // How an answer is written.
+  struct Form {
+    RuleSet rules;
+    LaunchSettings launch;
+    bool drawn = false;
+  };
+  Form FormOf(const std::string& id, const RowCards* cards) const;
   // What a row shows beside the task, and its answer.
   struct Piece {
     std::string steps, plan, answer;
@@ -94,7 +106,8 @@ class PairMaker {
   Status AddSelection(const PairTask& task, const agent::TaskBrief& brief,
                       const Candidate& candidate, const sftdata::Row& policy, PairRow* made) const;
   const std::string& Device(const std::string& id) const;
-  std::vector<skill::Skill> SkillsShown(const std::string& id, const Candidate& candidate) const;
+  std::vector<skill::Skill> SkillsShown(const std::string& id, const Candidate& candidate,
+                                        bool drawn) const;
   std::vector<skill::Skill> CardsShown(const RowCards& cards, const std::string& id,
                                        const Candidate& candidate) const;
 

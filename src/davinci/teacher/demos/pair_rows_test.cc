@@ -192,6 +192,47 @@ TEST(PairRows, RulesThatAreLeftOutShowInNeitherAnswersNorPrompts) {
   }
 }
 
+TEST(PairRows, SomeRulesAreDrawnByTheTaskAndPromptsShowTheirSkillsAlone) {
+  const World& world = TheWorld();
+  PairSettings settings;
+  settings.with_skills = 1;
+  settings.reply_tokens = 100000;
+  settings.limits.policy_tokens = 100000;
+  settings.varied = 0;
+  settings.some_rules = 1;
+  const PairMaker maker = Maker(settings);
+  std::map<std::string, size_t> with, without;  // by rule: answers that could follow it
+  size_t shown = 0, other_launch = 0;
+  for (const auto& task : Sampled(200)) {
+    const auto row = maker.Make(task).value();
+    if (row.rows.empty()) continue;
+    EXPECT_EQ(maker.Make(task).value().rows[0].messages[2].content,
+              row.rows[0].messages[2].content);
+    const auto best = world.teacher
+                          .Write(task.graph, task.text, Language::kTriton,
+                                 RuleSet::Of(Level::kBest, Language::kTriton), ReplyForm::kDelta)
+                          .value();
+    const std::vector<std::string>& follows = row.rows[0].origin.rules;
+    for (const std::string& rule : best.rules.Names())
+      ++(std::find(follows.begin(), follows.end(), rule) != follows.end() ? with : without)[rule];
+    RuleSet followed;
+    for (const std::string& rule : follows) followed.Insert(*RuleNamed(rule));
+    for (const std::string& name : row.rows[0].origin.skills)
+      EXPECT_TRUE(followed.Skills().contains(name)) << name;
+    shown += !row.rows[0].origin.skills.empty();
+    const auto by_estimate =
+        world.teacher.Write(task.graph, task.text, Language::kTriton, followed, ReplyForm::kDelta)
+            .value();
+    other_launch += row.rows[0].messages[2].content.find(by_estimate.source) == std::string::npos;
+  }
+  for (const char* rule : {"fuse_pointwise", "direct_launch", "replay_graph", "many_rows"}) {
+    EXPECT_GT(with[rule], 5u) << rule;
+    EXPECT_GT(without[rule], 5u) << rule;
+  }
+  EXPECT_GT(shown, 50u);
+  EXPECT_GT(other_launch, 30u);
+}
+
 TEST(PairRows, SelectionNamesTheCardsOfTheTasksOperatorsFirst) {
   const World& world = TheWorld();
   const CardDeck deck(world.grammar, world.styles, world.teacher,
