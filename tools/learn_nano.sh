@@ -107,7 +107,7 @@ start() {
 
 varied() {
   [ "${VARIED:-0}" -gt 0 ] || return 0
-  limited "$davinci" synth pairs --count "$VARIED" --seed 9 --mixed 0.6 --some-rules 1 --with-skills 0.5 --selections 0.05 --select 2 "${pairs[@]}" --out "$out/varied-rows"
+  limited "$davinci" synth pairs --count "$VARIED" --seed 9 --mixed 0.6 --some-rules 1 --with-skills 0.5 --with-cards 0.1 --selections 0.05 --select 2 "${pairs[@]}" --out "$out/varied-rows"
   [ -e "$out/start-before" ] || mv "$out/start" "$out/start-before"
   limited "$davinci" sft "$taught" --set "model.path=\"$out/start-before\"" --set "data.train=[\"$out/varied-rows\"]" --set data.curriculum=0 \
     --set optimizer.learning_rate=2e-3 --out "$out/sft-varied"
