@@ -168,15 +168,16 @@ def main():
 
 
 class _SecondServer:
-    """Its children find the imports of symbolic_graph.py done."""
+    """Its children find the imports of symbolic_graph.py done. ``fds`` belong to a request and are not its own."""
 
-    def __init__(self, server):
+    def __init__(self, server, fds):
         ours, theirs = socket.socketpair()
         self._is_ready = False
         if os.fork() == 0:
             _die_with_parent()
             server.close()
             ours.close()
+            channel.close_all(fds)
             self._become(channel.Channel(theirs.detach()))
         theirs.close()
         self._channel = channel.Channel(ours.detach())
@@ -221,7 +222,7 @@ def _serve(server, is_second=False):
         if request.get("symbols") and not is_second:
             with_symbols += 1
             if with_symbols == 2:
-                second = [_SecondServer(server)]
+                second = [_SecondServer(server, fds)]
         if not (request.get("symbols") and second and second[0].serves(request, fds)) and os.fork() == 0:
             signal.signal(signal.SIGCHLD, signal.SIG_DFL)
             _become_child(request, fds, [server, *second])

@@ -3,6 +3,7 @@
 import importlib.util
 import os
 import pathlib
+import select
 import signal
 import socket
 import struct
@@ -60,6 +61,8 @@ class SecondServer(unittest.TestCase):
         server = parent(parent(pid))
         child.close()
         self.assertEqual(struct.unpack("<iI", os.read(said, 8)), (2, 0))  # it ends by itself
+        self.assertTrue(select.select([said], [], [], PATIENCE_SECONDS)[0], "somebody holds a pipe of a request that is over")
+        self.assertEqual(os.read(said, 8), b"")
         os.close(said)
         return server
 
