@@ -62,10 +62,10 @@ struct Session {
   nlohmann::json fitted = nlohmann::json::object();
   // cuda: the buffers that runners fill between timed calls, null until they are made.
   nlohmann::json buffers;
-  // cuda: device time of a call of the baseline, once measured; plans the next candidate's windows.
   // The most calls of a window, which the session's buffers are made for; nothing: the usual
   // number.
   std::optional<int> window_calls;
+  // cuda: device time of a call of the baseline, once measured; plans the next candidate's windows.
   std::optional<double> baseline_seconds;
   bool reference_mutates = false;        // it changes its inputs
   bool reference_hides_changes = false;  // … and does not return all that it changed
