@@ -6,9 +6,9 @@
 // Which skills a prompt shows is drawn by the task's id, so that a model learns to read them and
 // not to count on them:
 //   none | those of the answer | some of them | with others | others alone
-// Of a share of the tasks (some_rules) the answer follows a half of the rules, drawn by the task's
-// id, with launches that are drawn, too, and the prompt shows skills of the answer alone: a model
-// learns what a technique is without learning when it pays.
+// The answers to a share of the tasks (some_rules) follow half of the rules, and launches are
+// drawn, too, both by the task's id; their prompts show skills of the answer alone. So a model
+// learns what a technique is, and not when it pays.
 //
 // A prompt shows operator cards instead where cards/row_cards.h says so.
 //
@@ -51,7 +51,7 @@ struct PairSettings {
   // (policy.part_steps). 0: no task does.
   size_t part_steps = 0;
   RuleSet without = {};   // rules that no answer follows; no prompt shows their skills
-  double some_rules = 0;  // share of tasks without cards whose answers follow a half of the others
+  double some_rules = 0;  // share of tasks without cards whose answers follow half of the others
 };
 
 // A task that gets a row, generated or a user's.
