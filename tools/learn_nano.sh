@@ -4,7 +4,7 @@
 #   tools/learn_nano.sh OUT [full|ci]
 #
 #   start      the model, the library (techniques and operator cards), tasks to train on, held-out tasks
-#   varied     with VARIED: the start is first taught what each technique is, and not when it pays, on answers that follow a half of them
+#   varied     with VARIED: the start is first taught what each technique is, and not when it pays, on answers that follow half of them
 #   rl         joint reinforcement: OUT/rl
 #   evaluate   the start against the model after rl, on held-out combinations, styles, families (their cards are in the library), files
 #              that people wrote: correct, fast_1, fast_1.2, speedups; greedy, and best of SAMPLES; paired by task

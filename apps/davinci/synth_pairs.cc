@@ -578,7 +578,7 @@ void AddSynthPairs(CLI::App* synth, GlobalOptions& global, int* exit_code) {
                     "rules, or skills by their names, that no kernel follows and no prompt shows");
   pairs
       ->add_option("--some-rules", arguments->settings.some_rules,
-                   "share of tasks whose kernels follow a half of the rules, drawn for each as "
+                   "share of tasks whose kernels follow half of the rules, drawn for each task as "
                    "launches are, and whose prompts show skills of these alone (default 0)")
       ->check(CLI::Range(0.0, 1.0));
   pairs->add_option("--reply-tokens", arguments->settings.reply_tokens,

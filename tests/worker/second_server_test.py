@@ -61,7 +61,7 @@ class SecondServer(unittest.TestCase):
         server = parent(parent(pid))
         child.close()
         self.assertEqual(struct.unpack("<iI", os.read(said, 8)), (2, 0))  # it ends by itself
-        self.assertTrue(select.select([said], [], [], PATIENCE_SECONDS)[0], "somebody holds a pipe of a request that is over")
+        self.assertTrue(select.select([said], [], [], PATIENCE_SECONDS)[0], "a process still holds a pipe of a finished request")
         self.assertEqual(os.read(said, 8), b"")
         os.close(said)
         return server

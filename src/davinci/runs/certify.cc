@@ -165,8 +165,8 @@ Result<Counting> MeasureWinner(const Certifier& certifier, const Measurer& measu
 
 // Comparisons measures one kernel against the further baselines. On cuda it begins at once, beside
 // the measurement that decides whether the kernel wins: processes start and compile side by side,
-// and what is timed holds the device. On cpu there are no cores to spare, and a kernel that no
-// device has judged will hardly be compared.
+// and what is timed holds the device. On cpu there are no cores to spare, and a kernel that was
+// compiled and interpreted alone is compared only where it wins.
 class Comparisons {
  public:
   Comparisons(const Certifier& certifier, int step, const rollout::TaskInput& task,
