@@ -1,7 +1,9 @@
 """The numbers of docs/results/judge.md, one sub-command each. Prints a line for people and writes raw JSON with --out.
 
     python bench/judge_numbers.py --davinci BIN [--target cuda] [--out raw.json] aa --comparisons 1000
-    … repeat --times 50            the same kernel judged again and again: coefficient of variation of its speedup
+    … repeat --times 50            kernels judged again and again, by turns: coefficient of variation of their speedups, and in how many
+                                   pairs of judgements of one kernel the 95 % and 99.9 % intervals exclude each other (--batch JOBS:
+                                   candidates as `davinci synth demos` writes them, else --kernel of tests/honest)
     … rate --count 128             small Triton candidates, all different: how many are judged per second
     … step                         twelve candidates of each of six tasks of benchmark size, as a training step has them: per minute
     … single                       a large pointwise kernel in Triton and through load_inline, cold and warm, one at a time
@@ -12,6 +14,7 @@
 import argparse
 import csv
 import io
+import itertools
 import json
 import math
 import os
@@ -104,12 +107,13 @@ def honest(target):
     return [r for r in rows if r["target"] == target]
 
 
-def copies(source, count, folder):
+def copies(source, count, folder, name="copy"):
+    """Texts that differ in a number alone, which is no comment: those that are equal but for comments are judged once under `staged`."""
     text = pathlib.Path(source).read_text()
     paths = []
     for i in range(count):
-        path = pathlib.Path(folder) / f"copy_{i:04}.py"
-        path.write_text(text + f"\n# copy {i}\n")
+        path = pathlib.Path(folder) / f"{name}_{i:04}.py"
+        path.write_text(text + f"\nNUMBER_OF_COPY = {i}\n")
         paths.append(str(path))
     return paths
 
@@ -130,16 +134,38 @@ def run_aa(options, folder):
             "speedups": medians}
 
 
+def exclude(speedups, low, high):
+    """Pairs of which neither interval reaches the other."""
+    return sum(a[low] > b[high] or b[low] > a[high] for a, b in itertools.combinations(speedups, 2) if a[high] and b[high])
+
+
 def run_repeat(options, folder):
-    row = next(r for r in honest(options.target) if r["name"] == options.kernel)
-    jobs = [{"reference": str(ROOT / "tasks" / (row["task"] + ".py")), "candidate": c}
-            for c in copies(ROOT / "tests/honest" / row["file"], options.times, folder)]
-    documents, seconds = batch(options.davinci, jobs, options.target, options.protocol, options.jobs, folder)
-    values = [d["speedup"]["median"] for d in documents if d["status"] == "ok"]
-    return {"kernel": options.kernel, "judgements": len(values), "seconds": seconds, "mean": statistics.mean(values),
-            "coefficient_of_variation": statistics.stdev(values) / statistics.mean(values), "statuses": statuses(documents),
-            "worst_error_over_tolerance": max(c["error_over_tolerance"] for d in documents for c in d["evidence"].get("checks", ())),
-            "speedups": values}
+    if options.batch:
+        listed = pathlib.Path(options.batch)
+        jobs = [{key: str(listed.parent / job[key]) for key in ("reference", "candidate")} for job in map(json.loads, listed.read_text().splitlines())]
+    else:
+        row = next(r for r in honest(options.target) if r["name"] == options.kernel)
+        jobs = [{"reference": str(ROOT / "tasks" / (row["task"] + ".py")), "candidate": str(ROOT / "tests/honest" / row["file"])}]
+    files = [copies(job["candidate"], options.times, folder, f"kernel_{k}") for k, job in enumerate(jobs)]
+    rows = [{"id": f"{k}/{i}", "reference": job["reference"], "candidate": files[k][i]} for i in range(options.times) for k, job in enumerate(jobs)]
+    documents, seconds = batch(options.davinci, rows, options.target, options.protocol, options.jobs, folder)
+    kernels = []
+    for k, job in enumerate(jobs):
+        found = [d["speedup"] for d in documents if d["id"].startswith(f"{k}/") and d["status"] == "ok" and d.get("speedup")]
+        values = [s["median"] for s in found]
+        if len(values) < 2:
+            continue
+        factors = [math.exp(abs(math.log(a / b))) for a, b in itertools.combinations(values, 2)]
+        kernels.append({"reference": job["reference"], "judgements": len(values), "mean": statistics.mean(values),
+                        "coefficient_of_variation": statistics.stdev(values) / statistics.mean(values), "pairs": len(factors),
+                        "factor_between_two": statistics.median(factors), "exclude_95": exclude(found, "low", "high"),
+                        "exclude_99_9": exclude(found, "decided_low", "decided_high"), "speedups": values})
+    pairs = sum(k["pairs"] for k in kernels)
+    return {"kernels": len(kernels), "judgements": sum(k["judgements"] for k in kernels), "seconds": seconds, "pairs": pairs,
+            "coefficient_of_variation": statistics.median(k["coefficient_of_variation"] for k in kernels),
+            "factor_between_two": statistics.median(k["factor_between_two"] for k in kernels),
+            "exclude_95": sum(k["exclude_95"] for k in kernels), "exclude_99_9": sum(k["exclude_99_9"] for k in kernels),
+            "each": kernels, "statuses": statuses(documents), "precision": precision(documents)}
 
 
 def kind(row):
@@ -350,7 +376,8 @@ def main():
     aa.add_argument("--task", default="tasks/softmax/softmax_rows.py")
     repeat = commands.add_parser("repeat")
     repeat.add_argument("--times", type=int, default=50)
-    repeat.add_argument("--kernel", required=True)
+    repeat.add_argument("--kernel")
+    repeat.add_argument("--batch")
     rate = commands.add_parser("rate")
     rate.add_argument("--count", type=int, default=128)
     step = commands.add_parser("step")
