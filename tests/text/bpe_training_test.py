@@ -105,6 +105,7 @@ class Learned(unittest.TestCase):
         tokenizer = transformers.AutoTokenizer.from_pretrained(model)
         text = tokenizer.apply_chat_template([{"role": "user", "content": "a 123"}], tokenize=False, add_generation_prompt=True)
         self.assertEqual(text, "<|im_start|>user\na 123<|im_end|>\n<|im_start|>assistant\n")
+        self.assertEqual(tokenizer.convert_tokens_to_ids(["<|endoftext|>", "<|im_start|>", "<|im_end|>"]), [0, 1, 2])
         ids = tokenizer("123 456").input_ids
         self.assertEqual(len(ids), 7)  # digits and the space
         loaded = transformers.AutoModelForCausalLM.from_pretrained(model)

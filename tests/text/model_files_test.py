@@ -135,6 +135,16 @@ class ModelFiles(unittest.TestCase):
                 self.assertEqual(self.probe.ask(do="encode", text=text)["ids"], ids)
                 self.assertEqual(self.probe.ask(do="encode", text=text, add_special=True)["ids"], before.encode(text))
 
+    def test_the_shipped_model_has_the_same_tokens_in_transformers(self):
+        shipped = Path(__file__).resolve().parents[2] / "models/davinci-nano/davinci-nano-00001-of-00004.gguf"
+        run("convert", shipped, self.root / "shipped")
+        tokenizer = AutoTokenizer.from_pretrained(self.root / "shipped")
+        text = "<|im_start|>user\nt1 = relu(x)<|im_end|>\n<|im_start|>assistant\n"
+        expected = tokenizer.encode(text, add_special_tokens=False)
+        for path in (shipped, self.root / "shipped"):
+            self.probe.ask(do="load", path=str(path))
+            self.assertEqual(self.probe.ask(do="encode", text=text)["ids"], expected, path)
+
     def test_lora_is_merged(self):
         torch.manual_seed(9)
         folder = self.root / "adapter"

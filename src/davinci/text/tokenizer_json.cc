@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 #include <optional>
 #include <set>
 #include <unordered_map>
@@ -421,9 +422,19 @@ nlohmann::ordered_json ToTokenizerJson(const TokenizerDefinition& definition) {
   ordered vocab = ordered::object();
   // ordered_json's own insertion looks every key up by a scan.
   auto& items = vocab.get_ref<ordered::object_t&>();
-  for (size_t id = 0; id < definition.tokens.size(); ++id)
-    if (!definition.tokens[id].empty())
-      static_cast<ordered::object_t::Container&>(items).emplace_back(definition.tokens[id], id);
+  // `tokenizers` numbers added tokens behind the vocabulary unless they stand in it.
+  std::map<size_t, std::string> added;
+  for (const AddedToken& token : definition.added)
+    added.emplace(static_cast<size_t>(token.id), token.content);
+  size_t end = definition.tokens.size();
+  while (end > 0 && definition.tokens[end - 1].empty()) --end;
+  for (size_t id = 0; id < end; ++id) {
+    const auto found = added.find(id);
+    const std::string& token = !definition.tokens[id].empty() || found == added.end()
+                                   ? definition.tokens[id]
+                                   : found->second;
+    if (!token.empty()) static_cast<ordered::object_t::Container&>(items).emplace_back(token, id);
+  }
   ordered merges = ordered::array();
   for (const auto& [left, right] : definition.merges) {
     ordered merge = ordered::array();
