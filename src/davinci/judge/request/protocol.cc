@@ -66,7 +66,7 @@ Result<Protocol> ProtocolByName(std::string_view name) {
   if (name == "staged") {
     DAVINCI_ASSIGN_OR_RETURN(protocol, ProtocolByName("screening"));
     protocol.name = name;
-    protocol.version = 2;
+    protocol.version = 3;
     protocol.staged = true;
     protocol.min_pairs = 4;
     protocol.max_pairs = 6;

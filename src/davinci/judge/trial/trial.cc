@@ -42,9 +42,11 @@ std::string DeviceKey(const Trial& trial) {
 }
 
 double CallTimeout(const Trial& trial) {
-  // The first calls on cuda include Triton's compilation and tuning.
-  const double least =
-      trial.protocol.call_timeout_seconds * (trial.job.target == Target::kCuda ? 3 : 1);
+  // The first calls on cuda include Triton's compilation and tuning. With `staged` a group waits
+  // for its slowest member, which may be judged once more in a process of its own.
+  const bool is_patient =
+      trial.job.target == Target::kCuda && (!trial.protocol.staged || trial.job.compile_only);
+  const double least = trial.protocol.call_timeout_seconds * (is_patient ? 3 : 1);
   return std::max(least, trial.protocol.call_timeout_factor * trial.timing.baseline_seconds);
 }
 

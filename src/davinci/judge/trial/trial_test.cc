@@ -40,6 +40,15 @@ TEST_F(TrialTest, CallsOnADeviceMayTakeLongerAndSlowBaselinesRaiseTheLimit) {
   EXPECT_EQ(CallTimeout(on_device), 3 * protocol_.call_timeout_seconds);
 }
 
+TEST_F(TrialTest, AGroupDoesNotWaitForAKernelThatCompilesForAMinute) {
+  job_.target = Target::kCuda;
+  protocol_.staged = true;
+  EXPECT_EQ(CallTimeout(Trial(context_, job_, protocol_)), protocol_.call_timeout_seconds);
+  // Interpreted calls are slow for another reason.
+  job_.compile_only = true;
+  EXPECT_EQ(CallTimeout(Trial(context_, job_, protocol_)), 3 * protocol_.call_timeout_seconds);
+}
+
 TEST_F(TrialTest, OneLaunchIsCurrentAndTheOthersAreParked) {
   Trial trial(context_, job_, protocol_);
   trial.session = std::make_unique<Session>();
