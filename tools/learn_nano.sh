@@ -22,6 +22,8 @@
 #   TRAINED    folders of OUT/tasks that are trained on (default: train modules; ci: train)
 #   MIXED      share of them with operators in any order, in which a model that knows the usual orders is less sure (default: 0.5)
 #   VARIED     tasks that the teacher answers for the stage varied (default: 0, which leaves it out)
+#   REPLAY     rows that are learned along with reinforcement, so that what no reward asks for stays (default: those of varied, else the
+#              rows of tools/train_nano.sh in OUT, else none)
 #   STEPS      of rl (default: 60); SHORT: of a variant and of library (default: 20)
 #   HELD_OUT   held-out tasks of each split, and so many files of tasks/ and of the import corpus (default: 64)
 #   SAMPLES    answers of which the best counts, beside the greedy one (default: 4)
@@ -68,6 +70,13 @@ training() {
   command=("$davinci" train "$recipe" "$world" --set "model.path=\"$model\"" --set "train.tasks=$(list "${trained[@]/#/$out/tasks/}")"
     --set "skills.library=\"$out/library.db\"" --set "task.target=$target" --out "$folder")
   for set in ${SETS:-} "$@"; do command+=(--set "$set"); done
+}
+# Rows that are learned along by davinci's own recipe.
+replay() {
+  local rows=${REPLAY:-}
+  for rows in "$rows" "$out/varied-rows" "$out/rows"; do
+    [ -z "$rows" ] || [ ! -d "$rows" ] || { echo "replay.rows=[\"$rows\"]"; return; }
+  done
 }
 after_rl() { ls -d "$out"/rl/checkpoints/step-* | tail -1; }
 
@@ -118,7 +127,7 @@ varied() {
 # One process samples and judges on all devices; RANKS processes also share its updates.
 rl() {
   local command
-  training "$out/rl" "$out/start" $recipe "train.steps=$steps"
+  training "$out/rl" "$out/start" $recipe "train.steps=$steps" $(replay)
   if [ "${RANKS:-1}" -gt 1 ]; then ranks "$RANKS" "${command[@]}"; else limited "${command[@]}" $(devices); fi
   "$davinci" report "$out/rl" --html "$tables/rl.html" --json > "$tables/rl.json"
 }
@@ -176,7 +185,7 @@ library() {
     mv "$out/library-building.db" "$out/library-without.db"
   fi
   training "$out/library" "${MODEL_WITHOUT:-$out/start}" $recipe "train.steps=$short" "skills.library=\"$out/library-without.db\"" \
-    'verification.protocol="davinci"' verification.repetitions=1
+    'verification.protocol="davinci"' verification.repetitions=1 $(replay)
   limited "${command[@]}" $(devices)
   "$python" tools/learn_tables.py library "$davinci" "$out" $without
   cat "$tables/library.txt"
@@ -205,7 +214,7 @@ variant() {
 ablation() {
   local name=$1 lines command
   mapfile -t lines < <(variant "$name")
-  training "$out/ablations/$name" "$out/start" "${lines[0]}" "train.steps=$short" "${lines[@]:1}"
+  training "$out/ablations/$name" "$out/start" "${lines[0]}" "train.steps=$short" "${lines[@]:1}" $([ "${lines[0]}" != $recipe ] || replay)
   limited "${command[@]}" > "$out/ablations/$name.log"
   evaluated "ablation-$name" "$(ls -d "$out/ablations/$name"/checkpoints/step-* | tail -1)" "combination family" > "$out/ablations/$name.evaluated.log"
   compared "ablation-$name" "ablation-$name" start

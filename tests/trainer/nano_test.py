@@ -38,6 +38,8 @@ def learn(davinci, out):
     assert "learn_nano: rl" not in said and "learn_nano: ablations" in said, said
     assert make(davinci, out, "learn_nano") == f"learn_nano: done: {out}\n"
     assert len(table(out, "rl")["training"]["points"]) == 1
+    with open(os.path.join(out, "rl", "recipe.toml")) as file:
+        assert "varied-rows" in file.read(), "the rows of the start are not learned along"
     # One held-out combination, and the two held-out families of train_nano.sh.
     for name in ("evaluate", "selection-bm25", "selection-random", "selection-none", "ablation-policy-alone"):
         compared = table(out, name)["comparisons"]

@@ -313,9 +313,10 @@ def main():
         assert len(sampled[0]) == 24 and sampled[0] == sampled[1], sampled
         assert len({text for text, _ in sampled[0].values()}) > 3, sampled[0]
 
-        # Two steps, killed at random points.
-        out = os.path.join(folder, "run")
-        command = train(out, taught, "checkpoint.keep_last=3")
+        # Two steps, killed at random points, with rows that are learned along.
+        out, rows = os.path.join(folder, "run"), os.path.join(folder, "replayed.jsonl")
+        shutil.copyfile(data, rows)
+        command = train(out, taught, "checkpoint.keep_last=3", f'replay.rows=["{rows}"]', "replay.examples=4")
         begun = time.time()
         before, kills = {}, 0
         for target in sorted(random.sample(range(3, 120), 3)):  # how many units there are depends on the replies: about 150
@@ -329,6 +330,8 @@ def main():
         print(said.strip(), f"{train_seconds:.0f} s", flush=True)
         log = read_rows(os.path.join(out, "log.jsonl"))
         assert [line["step"] for line in log] == [1, 2]
+        assert all(("replay" in line) == (line["updates"] > 0) for line in log) and any("replay" in line for line in log), log
+        assert all(0 < line["replay"]["loss"] < 1 and line["replay"]["tokens"] > 50 for line in log if "replay" in line), log
         trained = check_agents(out, log)
 
         # Both updates once more, from the journal alone and killed again: nothing is sampled or judged.
@@ -345,6 +348,11 @@ def main():
             again = content(os.path.join(out, "checkpoints", f"step-{n:08}"))
             assert files.keys() == again.keys() and all(files[k] == again[k] for k in files), \
                 (n, [k for k in files if files[k] != again.get(k)])
+        # Other rows than those that the steps have learned are refused.
+        with open(data) as known, open(rows, "a") as file:
+            file.write(known.readline())
+        refused = subprocess.run(command, capture_output=True, text=True)
+        assert refused.returncode == 2 and "replay.rows: not the rows of the steps before" in refused.stderr, refused
         # What was sampled while training is data, too; units of held-out tasks are not.
         shutil.copyfile(os.path.join(out, "steps/00000001.jsonl"), os.path.join(out, "steps/50000001.jsonl"))
         run([davinci, "sft-data", out, "--out", os.path.join(folder, "sampled"), "--turns", "all", "--per-reference", "0"])

@@ -8,6 +8,7 @@
 #include "davinci/base/duration.h"
 #include "davinci/text/tokenizer.h"
 #include "davinci/trainer/estimate.h"
+#include "davinci/trainer/row_files.h"
 #include "davinci/training/train_critic.h"
 #include "davinci/training/train_tasks.h"
 #include "davinci/weights/model_config.h"
@@ -52,6 +53,9 @@ Status CheckTraining(const TrainRecipe& recipe) {
     if (const auto tasks = LoadTrainTasks(*paths, recipe.run.step); !tasks.ok())
       add(fmt::format("{}: {}", key, tasks.status().message()));
   }
+  for (const std::string& rows : recipe.replay.rows)
+    if (const auto files = trainer::RowFiles(rows); !files.ok())
+      add("replay.rows: " + files.status().message());
   const std::filesystem::path model = recipe.common.learner.model_dir;
   if (model.empty()) {
     add("model.path is not set: a folder in Hugging Face layout");
@@ -127,6 +131,8 @@ Result<std::string> DescribeTraining(const TrainRecipe& recipe, const TrainMachi
   const double update = 8.0 * static_cast<double>(cost.parameters) * static_cast<double>(trained) /
                         rates.flops * recipe.updates_per_step;
   text += fmt::format("update     at most {} sampled tokens: {}\n", trained, DurationText(update));
+  if (!recipe.replay.rows.empty())
+    text += fmt::format("replay     {} rows an update\n", recipe.replay.examples);
   // Judging overlaps sampling; training overlaps both where rollouts may be stale.
   const double rolling = std::max(sampling, judging);
   const double whole = recipe.max_staleness > 0 ? std::max(rolling, update) : rolling + update;

@@ -15,6 +15,7 @@
 #include "davinci/training/train_monitor.h"
 #include "davinci/training/train_policy.h"
 #include "davinci/training/train_ranks.h"
+#include "davinci/training/train_replay.h"
 #include "davinci/training/train_sampling.h"
 
 namespace davinci::training {
@@ -65,6 +66,7 @@ class Training {
   const TrainRanks ranks_;
   std::unique_ptr<trainer::Learner> learner_;
   std::unique_ptr<TrainCritic> critic_;  // null without one
+  std::unique_ptr<TrainReplay> replay_;  // null without rows
   int done_ = 0;                         // steps that have a checkpoint
   TrainOutcome outcome_;
 
@@ -102,6 +104,13 @@ Status Training::OpenLearner() {
   if (recipe_.algorithm.critic.enabled) {
     DAVINCI_ASSIGN_OR_RETURN(critic_, TrainCritic::Open(recipe_));
   }
+  if (!recipe_.replay.rows.empty()) {
+    DAVINCI_RETURN_IF_ERROR(ranks_.Together([&]() -> Status {
+      DAVINCI_ASSIGN_OR_RETURN(replay_, TrainReplay::Open(recipe_));
+      return Status::Ok();
+    }));
+    DAVINCI_RETURN_IF_ERROR(ranks_.CheckSame(replay_->digest(), "rows of replay"));
+  }
   if (newest.empty()) return Save(0);
   const fs::path checkpoint = trainer::CheckpointPath(Checkpoints(), done_);
   DAVINCI_ASSIGN_OR_RETURN(
@@ -117,6 +126,7 @@ json Training::StateAt(int step) const {
                 {"journal_segment", batches_}, {"seed", recipe_.common.seed},
                 {"monitors", monitor_.State()}};
   if (critic_ != nullptr) state["critic"] = {{"gate", critic_->State()}};
+  if (replay_ != nullptr) state["replay"] = replay_->digest();
   if (outcome_.best)
     state["best"] = {
         {"step", *outcome_.best}, {"fast_1", best_score_.fast_1}, {"correct", best_score_.correct}};
@@ -127,6 +137,9 @@ Status Training::Restore(const json& state) {
   if (critic_ != nullptr) {
     DAVINCI_RETURN_IF_ERROR(critic_->Restore(state["critic"].value("gate", json())));
   }
+  if (replay_ != nullptr && state.value("replay", "") != replay_->digest())
+    return InvalidArgument(
+        "replay.rows: not the rows of the steps before; put these back, or choose another --out");
   DAVINCI_RETURN_IF_ERROR(monitor_.Restore(state.value("monitors", json())));
   batches_ = state.value("batches", done_);
   if (const json best = state.value("best", json()); best.is_object()) {
@@ -230,7 +243,7 @@ Status Training::Step(int step) {
   DAVINCI_RETURN_IF_ERROR(ranks_.Lead([&] { return Take(&sampled); }));
   sampled.line["training_began_unix_s"] = NowUnixSeconds();
   const Stopwatch training;
-  PolicyUpdate policy(recipe_, learner_.get(), step);
+  PolicyUpdate policy(recipe_, learner_.get(), step, replay_.get());
   DAVINCI_RETURN_IF_ERROR(ranks_.Together([&] { return Learn(step, &sampled, &policy); }));
   DAVINCI_RETURN_IF_ERROR(
       ranks_.Lead([&] { return Conclude(&sampled, policy, training.Seconds()); }));

@@ -102,6 +102,21 @@ void LogAdvantages(const TrainingBatch& batch, ordered_json* line) {
   }
 }
 
+// Of the tokens that are trained, by agent.
+void LogLosses(const std::array<trainer::PolicySums, trainer::kNumAgents>& by_agent,
+               ordered_json* line) {
+  for (size_t agent = 0; agent < trainer::kNumAgents; ++agent) {
+    const trainer::PolicySums& found = by_agent[agent];
+    if (found.tokens == 0) continue;
+    const auto count = static_cast<double>(found.tokens);
+    (*line)["loss"][NameOf(agent)] = found.loss;
+    (*line)["clipped"][NameOf(agent)] = {{"low", found.clipped_low / count},
+                                         {"high", found.clipped_high / count},
+                                         {"dual", found.clipped_dual / count}};
+    (*line)["kl"][NameOf(agent)] = found.kl / count;
+  }
+}
+
 }  // namespace
 
 Status PolicyUpdate::EvaluateAll(const TrainingBatch& batch, ordered_json* line) {
@@ -248,6 +263,7 @@ Status PolicyUpdate::Apply(const TrainingBatch& batch, double learning_rate, ord
   Sums own;
   int applied = 0;
   double norm = 0;
+  trainer::SftSums replayed;
   const auto parts =
       std::min<size_t>(static_cast<size_t>(recipe_.updates_per_step), sequences.size());
   for (size_t part = 0; part < parts; ++part) {
@@ -290,6 +306,10 @@ Status PolicyUpdate::Apply(const TrainingBatch& batch, double learning_rate, ord
     for (const auto& rows : divided) most = std::max(most, passes_of(rows).size());
     for (size_t i = passes.size(); i < most; ++i)
       DAVINCI_RETURN_IF_ERROR(learner_.AccumulateLinear({}, options, {}).status());
+    if (replay_ != nullptr) {
+      const int64_t number = int64_t{step_ - 1} * recipe_.updates_per_step + static_cast<int>(part);
+      DAVINCI_RETURN_IF_ERROR(replay_->Accumulate(number, &learner_, &replayed));
+    }
     DAVINCI_ASSIGN_OR_RETURN(const trainer::Update update, learner_.Step(learning_rate));
     applied += update.applied;
     norm = update.gradient_norm;
@@ -302,6 +322,11 @@ Status PolicyUpdate::Apply(const TrainingBatch& batch, double learning_rate, ord
     total.tokens += one.tokens;
     total.flops += one.flops;
   }));
+  if (replay_ != nullptr) {
+    DAVINCI_RETURN_IF_ERROR(trainer::SumOverRanks(learner_.ranks(), &replayed));
+    if (replayed.num_tokens() > 0)
+      (*line)["replay"] = {{"loss", replayed.Mean()}, {"tokens", replayed.num_tokens()}};
+  }
   const double seconds = watch.Seconds();
   LogAdvantages(batch, line);
   (*line)["updates"] = applied;
@@ -315,16 +340,7 @@ Status PolicyUpdate::Apply(const TrainingBatch& batch, double learning_rate, ord
     (*line)["tokens_per_second"] = static_cast<double>(total.tokens) / seconds;
     (*line)["model_tflops"] = total.flops / seconds * 1e-12;
   }
-  for (size_t agent = 0; agent < trainer::kNumAgents; ++agent) {
-    const trainer::PolicySums& found = total.by_agent[agent];
-    if (found.tokens == 0) continue;
-    const auto count = static_cast<double>(found.tokens);
-    (*line)["loss"][NameOf(agent)] = found.loss;
-    (*line)["clipped"][NameOf(agent)] = {{"low", found.clipped_low / count},
-                                         {"high", found.clipped_high / count},
-                                         {"dual", found.clipped_dual / count}};
-    (*line)["kl"][NameOf(agent)] = found.kl / count;
-  }
+  LogLosses(total.by_agent, line);
   return Status::Ok();
 }
 

@@ -9,15 +9,17 @@
 #include "davinci/base/status.h"
 #include "davinci/trainer/learner.h"
 #include "davinci/training/train_recipe.h"
+#include "davinci/training/train_replay.h"
 #include "davinci/training/train_sequences.h"
 
 namespace davinci::training {
 
 class PolicyUpdate {
  public:
-  // Nothing is owned. One object serves one step.
-  PolicyUpdate(const TrainRecipe& recipe, trainer::Learner* learner, int step)
-      : recipe_(recipe), learner_(*learner), step_(step) {}
+  // Nothing is owned. One object serves one step. `replay`: learned along; null: nothing.
+  PolicyUpdate(const TrainRecipe& recipe, trainer::Learner* learner, int step,
+               const TrainReplay* replay)
+      : recipe_(recipe), learner_(*learner), step_(step), replay_(replay) {}
 
   // Log-probabilities before the update. Writes parity, entropy and accept rates, and clears the
   // flag of samples that mismatch rejects.
@@ -42,6 +44,7 @@ class PolicyUpdate {
   const TrainRecipe& recipe_;
   trainer::Learner& learner_;
   const int step_;
+  const TrainReplay* const replay_;
   TokenValues log_probs_;   // the trainer's
   TokenValues importance_;  // weights of TIS; empty without it
   std::vector<double> entropies_;

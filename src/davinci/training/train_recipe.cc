@@ -52,6 +52,7 @@ class Reader {
     ReadFilters();
     ReadLoss();
     ReadCritic();
+    ReadReplay();
     ReadCollapse();
     Check();
     return made_;
@@ -206,6 +207,17 @@ class Reader {
            {"mask", rl::OverlongRule::kMask},
            {"penalty", rl::OverlongRule::kSoftPenalty}});
     Number("groups.overlong_tokens", &a.overlong_tokens, 0);
+  }
+
+  void ReadReplay() {
+    ReplaySettings& replay = made_.replay;
+    reader_.Read("replay.rows", &replay.rows);
+    Number("replay.examples", &replay.examples, 1);
+    Number("replay.weight", &replay.weight, 0);
+    if (made_.algorithm.critic.enabled && !replay.rows.empty())
+      reader_.Problem("replay.rows",
+                      "must be empty with advantage.kind \"gae\": while the critic is pretrained "
+                      "nothing trains the policy");
   }
 
   void ReadCollapse() {

@@ -3,6 +3,7 @@
 // recipes/train/davinci.toml lists what training adds.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -41,6 +42,13 @@ struct CriticSettings {
   int gate_steps = 3;           // … as the mean over so many steps
 };
 
+// Rows of supervised training that are learned along (train_replay.h).
+struct ReplaySettings {
+  std::vector<std::string> rows;  // folders or files (trainer/row_files.h); empty: none
+  int64_t examples = 64;          // of an update
+  double weight = 1;              // of their mean loss a token
+};
+
 struct TrainAlgorithm {
   rl::RewardOptions reward;
   rl::ReturnKind returns = rl::ReturnKind::kDiscountedSum;
@@ -74,6 +82,7 @@ struct TrainRecipe {
   runs::RunRecipe run;
   trainer::CommonSettings common;
   TrainAlgorithm algorithm;
+  ReplaySettings replay;
   std::vector<std::string> tasks;  // files, folders, JSONL (train_tasks.h)
   // Tasks that the first, every `eval_every`-th (0: none) and the last checkpoint answer, and that
   // are never trained on: greedily, and in `eval_samples` samples (train_evaluation.h).
