@@ -21,7 +21,8 @@
 #              people wrote (full only) (default: 512)
 #   TRAINED    folders of OUT/tasks that are trained on (default: train modules; ci: train)
 #   MIXED      share of them with operators in any order, in which a model that knows the usual orders is less sure (default: 0.5)
-#   VARIED     tasks that the teacher answers for the stage varied (default: 0, which leaves it out)
+#   VARIED     tasks that the teacher answers for the stage varied (default: 0, which leaves it out), a quarter of them beside cards
+#   CARDS      operator cards of the library: all (default), or held-out: those of held-out families, so that selections choose techniques
 #   REPLAY     rows that are learned along with reinforcement, so that what no reward asks for stays (default: those of varied, else the
 #              rows of tools/train_nano.sh in OUT, else none)
 #   STEPS      of rl (default: 60); SHORT: of a variant and of library (default: 20)
@@ -49,6 +50,7 @@ case $size in
 esac
 [ -z "${TRAINED:-}" ] || read -ra trained <<< "$TRAINED"
 recipe=recipes/train/nano/rl.toml
+cards=${CARDS:-all}
 tables=$out/tables
 mkdir -p "$tables"
 python=${DAVINCI_PYTHON:-python3}
@@ -73,10 +75,13 @@ training() {
 }
 # Rows that are learned along by davinci's own recipe.
 replay() {
-  local rows=${REPLAY:-}
-  for rows in "$rows" "$out/varied-rows" "$out/rows"; do
-    [ -z "$rows" ] || [ ! -d "$rows" ] || { echo "replay.rows=[\"$rows\"]"; return; }
-  done
+  if [ -n "${REPLAY:-}" ]; then
+    echo "replay.rows=$(list "$REPLAY")"
+  elif [ -d "$out/varied-cards" ]; then
+    echo "replay.rows=$(list "$out/varied-rows" "$out/varied-cards")"
+  elif [ -d "$out/rows" ]; then
+    echo "replay.rows=$(list "$out/rows")"
+  fi
 }
 after_rl() { ls -d "$out"/rl/checkpoints/step-* | tail -1; }
 
@@ -101,8 +106,8 @@ start() {
   rm -rf "$out/start" "$out/start-before" "$out/library.db"
   "$davinci" model convert "$model" "$out/start"
   "$davinci" skills --library "$out/library.db" import skills --exact > /dev/null
-  [ $language = triton ] || "$davinci" synth cards --language $language --out "$out/cards/all" > /dev/null
-  "$davinci" skills --library "$out/library.db" import "$([ $language = triton ] && echo cards/triton.jsonl || echo "$out/cards/all/cards.jsonl")" --exact > /dev/null
+  [ $language = triton ] && [ $cards = all ] || "$davinci" synth cards --language $language --families $cards --out "$out/cards/$cards" > /dev/null
+  "$davinci" skills --library "$out/library.db" import "$([ $language = triton ] && [ $cards = all ] && echo cards/triton.jsonl || echo "$out/cards/$cards/cards.jsonl")" --exact > /dev/null
   tasks_of "$out/tasks/train" "$train_tasks" reinforcement 3 --mixed "${MIXED:-0.5}"
   [[ " ${trained[*]} " != *" modules "* ]] || "$python" tests/corpus/modules.py "$out/tasks/modules"
   for split in "${splits[@]}"; do
@@ -116,9 +121,11 @@ start() {
 
 varied() {
   [ "${VARIED:-0}" -gt 0 ] || return 0
-  limited "$davinci" synth pairs --count "$VARIED" --seed 9 --mixed 0.6 --some-rules 1 --with-skills 0.5 --with-cards 0.1 --selections 0.05 --select 2 "${pairs[@]}" --out "$out/varied-rows"
+  local command=("$davinci" synth pairs --mixed 0.6 --some-rules 1 --select 2 "${pairs[@]}") beside=$((VARIED / 4))
+  limited "${command[@]}" --count $((VARIED - beside)) --seed 9 --with-skills 0.6 --with-cards 0 --selections 0.1 --out "$out/varied-rows"
+  limited "${command[@]}" --count $beside --seed 10 --with-skills 0 --with-cards 1 --selections 0 --out "$out/varied-cards"
   [ -e "$out/start-before" ] || mv "$out/start" "$out/start-before"
-  limited "$davinci" sft "$taught" --set "model.path=\"$out/start-before\"" --set "data.train=[\"$out/varied-rows\"]" --set data.curriculum=0 \
+  limited "$davinci" sft "$taught" --set "model.path=\"$out/start-before\"" --set "data.train=$(list "$out/varied-rows" "$out/varied-cards")" --set data.curriculum=0 \
     --set optimizer.learning_rate=2e-3 --out "$out/sft-varied"
   rm -rf "$out/start"
   "$davinci" model convert "$(ls -d "$out"/sft-varied/checkpoints/step-* | tail -1)" "$out/start"

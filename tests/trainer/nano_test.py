@@ -30,7 +30,7 @@ def learn(davinci, out):
     """All stages: stopped before the first, then in two pieces."""
     assert make(davinci, out, "learn_nano", MINUTES="0") == "", "a piece without time does something"
     sets = "rollout.turns=1 rollout.rollouts=1"
-    begun = make(davinci, out, "learn_nano", STAGES="start varied rl", STEPS="1", SETS=sets, VARIED="6")
+    begun = make(davinci, out, "learn_nano", STAGES="start varied rl", STEPS="1", SETS=sets, VARIED="16")
     assert "step 1/1" in begun, begun
     with open(os.path.join(out, "start", "model.safetensors"), "rb") as after, open(os.path.join(out, "start-before", "model.safetensors"), "rb") as before:
         assert after.read() != before.read(), "the start has learned nothing"
@@ -39,7 +39,8 @@ def learn(davinci, out):
     assert make(davinci, out, "learn_nano") == f"learn_nano: done: {out}\n"
     assert len(table(out, "rl")["training"]["points"]) == 1
     with open(os.path.join(out, "rl", "recipe.toml")) as file:
-        assert "varied-rows" in file.read(), "the rows of the start are not learned along"
+        recipe = file.read()
+    assert "varied-rows" in recipe and "varied-cards" in recipe, "the rows of the start are not learned along"
     # One held-out combination, and the two held-out families of train_nano.sh.
     for name in ("evaluate", "selection-bm25", "selection-random", "selection-none", "ablation-policy-alone"):
         compared = table(out, name)["comparisons"]

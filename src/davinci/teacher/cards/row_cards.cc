@@ -18,6 +18,8 @@ constexpr double kVeiled = 2.0 / 3;      // of the cards of other rows
 constexpr double kOfPattern = 0.35;      // where the pattern has a card: it is shown first
 constexpr double kOtherComposite = 0.2;  // of cards that are not the task's
 constexpr int kCompositeTries = 4;
+// Rules of a whole forward, which say nothing about a kernel.
+const RuleSet kOfForward{Rule::kDirectLaunch, Rule::kReplayGraph};
 constexpr uint64_t kCompositeDraws = 8;  // of the sizes of its example
 constexpr uint64_t kUnequalDraws = 6;    // of these, that are left out where sizes are equal
 
@@ -128,7 +130,7 @@ class RowWriter {
       const bool varied = !(form.rules == plain.rules && form.launch == plain.launch);
       auto card = varied ? deck_.Write(example->first, form) : std::move(example->second);
       if (!card) continue;
-      row_.cards.push_back(Worded(std::move(card->skill)));
+      Show(std::move(*card));
       row_.right = 1;
       row_.task = std::move(made->task);
       row_.composite = std::move(composite);
@@ -148,7 +150,7 @@ class RowWriter {
     const CardForm form = Form(*subject);
     auto card = deck_.Write(*subject, form);
     if (!card) return false;
-    row_.cards.push_back(Worded(std::move(card->skill)));
+    Show(std::move(*card));
     row_.right = 1;
     row_.rules = form.rules;
     row_.launch = form.launch;
@@ -173,13 +175,19 @@ class RowWriter {
         ApplyNames(*subject, *veil, &veiled);
         row_.veils.emplace_back(subject, *veil);
       }
-      row_.cards.push_back(Worded(std::move(card->skill)));
+      Show(std::move(*card));
     }
     if (row_.cards.empty()) return;
     row_.right = row_.cards.size();
     row_.task = std::move(veiled);
     row_.rules = form.rules;
     row_.launch = form.launch;
+  }
+
+  void Show(Card card) {
+    row_.shown.Insert(card.candidate.rules);
+    row_.shown.Erase(kOfForward);
+    row_.cards.push_back(Worded(std::move(card.skill)));
   }
 
   skill::Skill Worded(skill::Skill card) const {

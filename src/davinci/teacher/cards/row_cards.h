@@ -29,6 +29,7 @@ struct RowCards {
   std::shared_ptr<const synth::Pattern> pattern;  // of its task
   synth::SampledTask task;                        // what the answer is written for
   RuleSet rules;                                  // of the answer
+  RuleSet shown;  // what the kernels of right cards follow: the answer does, too
   LaunchSettings launch;
   KernelWords words;
   std::vector<std::pair<const CardSubject*, Veil>> veils;

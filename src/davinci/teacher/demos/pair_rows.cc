@@ -73,8 +73,8 @@ PairMaker::PairMaker(const Teacher& teacher, const agent::PromptSet& prompts,
 }
 
 PairMaker::Form PairMaker::FormOf(const std::string& id, const RowCards* cards) const {
-  if (cards != nullptr) return {cards->rules, cards->launch};
   Form form{rules_, {}};
+  if (cards != nullptr) form = {cards->rules, cards->launch};
   SplitMix64 rng(HashBytes(id, 61));
   if (rng.Uniform() >= settings_.some_rules) return form;
   form.drawn = true;
@@ -82,8 +82,10 @@ PairMaker::Form PairMaker::FormOf(const std::string& id, const RowCards* cards) 
   for (const RuleInfo& rule : Rules()) {
     const auto [skill, is_new] = follows.try_emplace(rule.skill);
     if (is_new) skill->second = rng.Uniform() < 0.5;
-    if (!skill->second) form.rules.Erase(rule.rule);
+    if (!skill->second && (cards == nullptr || !cards->shown.Contains(rule.rule)))
+      form.rules.Erase(rule.rule);
   }
+  if (cards != nullptr) return form;  // launches are those of the cards, too
   const auto factor = [&](int most) {
     return std::exp2(static_cast<double>(rng.Below(2 * static_cast<uint64_t>(most) + 1)) - most);
   };

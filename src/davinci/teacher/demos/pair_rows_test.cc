@@ -235,6 +235,42 @@ TEST(PairRows, SomeRulesAreDrawnByTheTaskAndPromptsShowTheirSkillsAlone) {
   EXPECT_GT(drawn, 30u);
 }
 
+TEST(PairRows, SomeRulesAreDrawnBesideCardsToo) {
+  const World& world = TheWorld();
+  const CardDeck deck(world.grammar, world.styles, world.teacher,
+                      {Language::kTriton, ReplyForm::kDelta, CardFamilies::kTrain});
+  PairSettings settings;
+  settings.cards.share = 1;
+  settings.reply_tokens = 100000;
+  settings.limits.policy_tokens = 100000;
+  const auto maker = [&](double some_rules) {
+    settings.some_rules = some_rules;
+    return PairMaker(world.teacher, world.prompts, world.library, world.corpus, settings, &deck);
+  };
+  const PairMaker drawn = maker(1), best = maker(0);
+  std::map<std::string, size_t> with, without;
+  size_t kept = 0, lost = 0;  // rules that a card follows
+  for (const auto& task : Sampled(80)) {
+    const auto cards =
+        CardsOfRow(deck, world.corpus, task,
+                   {1, settings.cards.most, settings.cards.right, settings.cards.others_too});
+    const auto row = drawn.Make(task).value(), usual = best.Make(task).value();
+    if (row.rows.empty() || usual.rows.empty() || !cards) continue;
+    const std::vector<std::string>& follows = row.rows[0].origin.rules;
+    const std::set<std::string> followed(follows.begin(), follows.end());
+    for (const std::string& rule : usual.rows[0].origin.rules) {
+      ++(followed.contains(rule) ? with : without)[rule];
+      if (cards->shown.Names().contains(rule)) ++(followed.contains(rule) ? kept : lost);
+    }
+  }
+  for (const char* rule : {"direct_launch", "replay_graph", "fuse_pointwise"}) {
+    EXPECT_GT(with[rule], 3u) << rule;
+    EXPECT_GT(without[rule], 3u) << rule;
+  }
+  EXPECT_GT(kept, 20u);
+  EXPECT_LE(lost, 2u);  // some need another rule, which may be left out
+}
+
 TEST(PairRows, SelectionNamesTheCardsOfTheTasksOperatorsFirst) {
   const World& world = TheWorld();
   const CardDeck deck(world.grammar, world.styles, world.teacher,
