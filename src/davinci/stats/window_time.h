@@ -13,7 +13,8 @@ struct WindowReading {
   std::optional<double> empty_seconds;  // where there was one
 };
 
-// Of the empty windows of a process; 0 where there is none. What a process could gain by dawdling
+// Of the empty windows of a process, the median, and of two that differ the shorter: what disturbs
+// one makes it longer. 0 where there is none. What a process could gain by dawdling
 // in them is bounded by what another process, which is ours, needs: pass that one's as `usual`, or
 // nothing.
 double EmptySeconds(std::span<const WindowReading> readings, const double* usual = nullptr);
@@ -36,6 +37,16 @@ std::vector<size_t> PairsThatWereHeld(std::span<const WindowReading> candidate,
                                       double candidate_empty, double baseline_empty);
 inline constexpr double kSoonerThanEmptySeconds = 2e-5;
 inline constexpr double kLeastOfMedian = 0.25;
+
+// A call in a full queue that takes longer than one alone, behind a longer hold, waits for its
+// host. How fast that is differs between processes and minutes by more than the windows of one
+// measurement show.
+struct CallMedians {  // of one unit; 0: not measured
+  double full_queue = 0;
+  double alone = 0;
+};
+// The error of the logarithm of two calls' ratio by that, as a standard deviation.
+double HostErrorLogSd(const CallMedians& candidate, const CallMedians& baseline);
 
 // What the first call of a window from an idle queue takes beyond the next, from windows of `calls`
 // and of `other_calls`, one of the numbers being 1; 0 where the first takes less.

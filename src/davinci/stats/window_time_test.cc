@@ -50,6 +50,20 @@ TEST(WindowTime, DawdlingInEmptyWindowsGainsLittle) {
   EXPECT_DOUBLE_EQ(EmptySeconds(quicker, &usual), 1090e-6);
 }
 
+TEST(WindowTime, OfTwoEmptyWindowsTheUndisturbedOneCounts) {
+  const std::vector<WindowReading> two = {{1e-3, 5e-4}, {1e-3, 7e-4}};
+  EXPECT_EQ(EmptySeconds(two), 5e-4);
+  const std::vector<WindowReading> three = {{1e-3, 5e-4}, {1e-3, 7e-4}, {1e-3, 5.2e-4}};
+  EXPECT_EQ(EmptySeconds(three), 5.2e-4);
+}
+
+TEST(WindowTime, CallsThatWaitForTheirHostErrByItsPace) {
+  EXPECT_EQ(HostErrorLogSd({40, 42}, {100, 100}), 0);  // alone they take no less
+  EXPECT_NEAR(HostErrorLogSd({40, 40}, {100, 50}), 0.25, 1e-9);
+  EXPECT_NEAR(HostErrorLogSd({100, 40}, {100, 20}), 0.5, 1e-9);
+  EXPECT_EQ(HostErrorLogSd({40, 0}, {0, 50}), 0);  // not measured
+}
+
 TEST(WindowTime, WindowsThatBeganEarlyAreLeftOutWithTheirPairs) {
   std::vector<WindowReading> candidate(8, {1600e-6, 600e-6});
   std::vector<WindowReading> baseline(8, {2600e-6, 600e-6});

@@ -72,7 +72,7 @@ Result<Protocol> ProtocolByName(std::string_view name) {
     protocol.max_pairs = 6;
     protocol.window_calls = 6;
     protocol.alone_every = 8;
-    protocol.pairs_per_empty = 4;
+    protocol.pairs_per_empty = 2;
     protocol.timing_budget_seconds = 0.05;
     protocol.target_half_width = 0.1;
     return protocol;

@@ -13,6 +13,7 @@
 #include "davinci/stats/paired_ratio.h"
 #include "davinci/stats/stopping_criterion.h"
 #include "davinci/stats/summary.h"
+#include "davinci/stats/window_time.h"
 
 namespace davinci::judge {
 namespace {
@@ -83,6 +84,15 @@ void ConcludeTiming(Trial& trial, const stats::StoppingOptions& options, const T
     ratio = stats::AtAverage(ratio, uneven->ratio, options.ratio.band);
   }
   if (trial.job.target == Target::kCpu) ratio = WithinLoad(trial, ratio, options.ratio);
+  if (trial.protocol.staged && trial.report.evidence.windows) {
+    const WindowEvidence& windows = *trial.report.evidence.windows;
+    const auto medians = [&](size_t side) {
+      return stats::CallMedians{windows.full_queue_ms[side].value_or(0),
+                                windows.alone_ms[side].value_or(0)};
+    };
+    ratio =
+        stats::WithError(ratio, stats::HostErrorLogSd(medians(0), medians(1)), options.ratio.band);
+  }
   const stats::Charges& charges = trial.charges.record;
   ratio = stats::WithDoubtOf(charges, ratio, median_seconds, options.ratio.band);
   if (charges.arming > 0)

@@ -350,6 +350,22 @@ TEST(MeasureTime, WithStagedADoubtfulChargeStaysOne) {
   EXPECT_LT(scripted.trial().pairs.alone.size(), 45u);
 }
 
+TEST(MeasureTime, WithStagedCallsThatWaitForTheirHostHaveWideIntervals) {
+  for (const bool is_staged : {true, false}) {
+    ScriptedTrial scripted(Target::kCuda, OnCuda());
+    scripted.protocol.staged = is_staged;
+    scripted.script.baseline.call = scripted.script.candidate.call = 40;
+    scripted.script.baseline.alone_more = -20;  // the host is half of a call in a full queue
+    ASSERT_TRUE(*scripted.Measure());
+    const double width = scripted.speedup().high / scripted.speedup().low;
+    if (is_staged)
+      EXPECT_GT(width, 2);
+    else
+      EXPECT_LT(width, 1.5);
+    EXPECT_NEAR(scripted.speedup().median, 1, 0.05);
+  }
+}
+
 // One pair to warm up, four of the record, three alone, one from an idle queue; the first candidate
 // of a session also shows how long the baseline takes.
 TEST(MeasureTime, WithStagedTheDeviceIsHeldForNinePairs) {
