@@ -11,8 +11,7 @@
 
 #include "davinci/base/files.h"
 #include "davinci/base/test_environment.h"
-#include "davinci/text/byte_alphabet.h"
-#include "davinci/text/tokenizer_definition.h"
+#include "davinci/text/test_tokenizer.h"
 #include "davinci/trainer/epoch.h"
 #include "davinci/trainer/row_files.h"
 #include "davinci/trainer/sft_order.h"
@@ -29,20 +28,7 @@ class SftDataTest : public testing::Test {
   void SetUp() override {
     folder_ = MakeTempDir("sftdata").value();
     environment_.Set("DAVINCI_CACHE_DIR", folder_.path() / "cache");
-    text::TokenizerDefinition definition;
-    for (int byte = 0; byte < 256; ++byte) {
-      const char c = static_cast<char>(byte);
-      definition.tokens.push_back(text::ToByteAlphabet({&c, 1}));
-    }
-    definition.tokens.emplace_back();
-    definition.added.push_back({256, "<end>", true});
-    definition.eos_id = 256;
-    definition.patterns = {std::string(text::kQwen2Pattern)};
-    definition.chat_template =
-        "{% for m in messages %}{{ m.role[0] }}:{{ m.content }}<end>{% endfor %}"
-        "{% if add_generation_prompt %}a:{% endif %}";
-    Write("tokenizer.json", text::ToTokenizerJson(definition).dump());
-    Write("tokenizer_config.json", text::ToTokenizerConfig(definition).dump());
+    ASSERT_TRUE(text::WriteByteTokenizer(folder_.path()).ok());
     auto encoder = SftEncoder::Open(folder_.path());
     ASSERT_TRUE(encoder.ok()) << encoder.status().ToString();
     encoder_.emplace(std::move(encoder).value());
