@@ -13,10 +13,10 @@ struct WindowReading {
   std::optional<double> empty_seconds;  // where there was one
 };
 
-// Of the empty windows of a process, the median, and of two that differ the shorter: what disturbs
-// one makes it longer. 0 where there is none. What a process could gain by dawdling
-// in them is bounded by what another process, which is ours, needs: pass that one's as `usual`, or
-// nothing.
+// What an empty window of a process takes: the median of those measured, and of two that differ the
+// shorter, because what disturbs one makes it longer. It is 0 where there is none. What a process
+// could gain by dawdling in them is bounded by what another process, which is ours, needs: pass
+// that one's as `usual`, or nothing.
 double EmptySeconds(std::span<const WindowReading> readings, const double* usual = nullptr);
 inline constexpr double kMostOverUsualEmptySeconds = 1e-5;
 
@@ -41,7 +41,8 @@ inline constexpr double kLeastOfMedian = 0.25;
 // A call in a full queue that takes longer than one alone, behind a longer hold, waits for its
 // host. How fast that is differs between processes and minutes by more than the windows of one
 // measurement show.
-struct CallMedians {  // of one unit; 0: not measured
+// All have one unit; 0 says that nothing was measured.
+struct CallMedians {
   double full_queue = 0;
   double alone = 0;
 };

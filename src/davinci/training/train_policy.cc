@@ -102,7 +102,7 @@ void LogAdvantages(const TrainingBatch& batch, ordered_json* line) {
   }
 }
 
-// Of the tokens that are trained, by agent.
+// Writes the loss of the tokens that are trained, and what was clipped, by agent.
 void LogLosses(const std::array<trainer::PolicySums, trainer::kNumAgents>& by_agent,
                ordered_json* line) {
   for (size_t agent = 0; agent < trainer::kNumAgents; ++agent) {
