@@ -251,9 +251,7 @@ TEST(PairRows, SomeRulesAreDrawnBesideCardsToo) {
   std::map<std::string, size_t> with, without;
   size_t kept = 0, lost = 0;  // rules that a card follows
   for (const auto& task : Sampled(80)) {
-    const auto cards =
-        CardsOfRow(deck, world.corpus, task,
-                   {1, settings.cards.most, settings.cards.right, settings.cards.others_too});
+    const auto cards = CardsOfRow(deck, world.corpus, task, settings.cards);
     const auto row = drawn.Make(task).value(), usual = best.Make(task).value();
     if (row.rows.empty() || usual.rows.empty() || !cards) continue;
     const std::vector<std::string>& follows = row.rows[0].origin.rules;
