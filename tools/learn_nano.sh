@@ -21,6 +21,8 @@
 #              people wrote (full only) (default: 512)
 #   TRAINED    folders of OUT/tasks that are trained on (default: train modules; ci: train)
 #   MIXED      share of them with operators in any order, in which a model that knows the usual orders is less sure (default: 0.5)
+#   LEAST_ELEMENTS  of a call of a generated task, trained on or held out: the host's pace decides how long a small one takes, and its
+#              speedup is noise then (full only) (default: 1.5e8)
 #   VARIED     tasks that the teacher answers for the stage varied (default: 0, which leaves it out), a quarter of them beside cards
 #   CARDS      operator cards of the library: all (default), or held-out: those of held-out families, so that selections choose techniques
 #   REPLAY     rows that are learned along with reinforcement, so that what no reward asks for stays (default: those of varied, else the
@@ -43,7 +45,7 @@ case $size in
   full) target=${TARGET:-cuda}; world=recipes/train/nano/world.toml; steps=${STEPS:-60}; short=${SHORT:-20}; train_tasks=${TASKS:-512}
     held_out=${HELD_OUT:-64}; samples=${SAMPLES:-4}; language=triton; splits=(combination style family own import); expert=(); trained=(train modules)
     taught=recipes/train/nano/sft.toml; pairs=(--task steps) ;;
-  ci) target=${TARGET:-cpu}; world=recipes/train/nano/ci/world.toml; steps=${STEPS:-2}; short=${SHORT:-1}; train_tasks=${TASKS:-4}
+  ci) LEAST_ELEMENTS=0; target=${TARGET:-cpu}; world=recipes/train/nano/ci/world.toml; steps=${STEPS:-2}; short=${SHORT:-1}; train_tasks=${TASKS:-4}
     held_out=${HELD_OUT:-1}; samples=${SAMPLES:-1}; language=cpp; splits=(combination family); expert=(--samples 1); trained=(train)
     taught=recipes/train/nano/ci/sft.toml; pairs=(--language cpp --reply file) ;;
   *) echo "learn_nano: size $size is not full or ci" >&2; exit 2 ;;
@@ -51,6 +53,7 @@ esac
 [ -z "${TRAINED:-}" ] || read -ra trained <<< "$TRAINED"
 recipe=recipes/train/nano/rl.toml
 cards=${CARDS:-all}
+sized=(--least-elements "${LEAST_ELEMENTS:-1.5e8}")
 tables=$out/tables
 mkdir -p "$tables"
 python=${DAVINCI_PYTHON:-python3}
@@ -108,13 +111,13 @@ start() {
   "$davinci" skills --library "$out/library.db" import skills --exact > /dev/null
   [ $language = triton ] && [ $cards = all ] || "$davinci" synth cards --language $language --families $cards --out "$out/cards/$cards" > /dev/null
   "$davinci" skills --library "$out/library.db" import "$([ $language = triton ] && [ $cards = all ] && echo cards/triton.jsonl || echo "$out/cards/$cards/cards.jsonl")" --exact > /dev/null
-  tasks_of "$out/tasks/train" "$train_tasks" reinforcement 3 --mixed "${MIXED:-0.5}"
+  tasks_of "$out/tasks/train" "$train_tasks" reinforcement 3 --mixed "${MIXED:-0.5}" "${sized[@]}"
   [[ " ${trained[*]} " != *" modules "* ]] || "$python" tests/corpus/modules.py "$out/tasks/modules"
   for split in "${splits[@]}"; do
     case $split in
       own) some_of tasks "$out/tasks/own" ;;
       import) some_of tests/import/modules "$out/tasks/import" ;;
-      *) tasks_of "$out/tasks/$split" "$held_out" "$split" 1 ;;
+      *) tasks_of "$out/tasks/$split" "$held_out" "$split" 1 "${sized[@]}" ;;
     esac
   done
 }

@@ -138,6 +138,7 @@ json ArgumentsOf(const PairArguments& arguments) {
           {"seed", arguments.sample.seed},
           {"pattern", arguments.sample.pattern},
           {"mixed", arguments.sample.mixed},
+          {"least_elements", arguments.sample.least_elements},
           {"language", arguments.language},
           {"reply", arguments.reply},
           {"prompts", arguments.prompts},

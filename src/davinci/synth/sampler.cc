@@ -148,6 +148,12 @@ class Sampler {
       candidate.structure = outcome.graph->StructureHash();
       SampledTask task;
       task.text = RenderTask(*outcome.graph, grammar_, book_, *style, rng.Next());
+      const Binding on_device = task.text.fixed_sizes ? Binding::kCpu : Binding::kCuda;
+      if (outcome.graph->Elements(on_device) < options_.least_elements) {
+        candidate.rejected.push_back("elements");
+        same = false;
+        continue;
+      }
       task.graph = std::move(*outcome.graph);
       task.style = style;
       task.split = split;

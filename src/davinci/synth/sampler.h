@@ -43,8 +43,9 @@ struct SampleOptions {
   double contaminated = 0.8;       // the same against the given files
   size_t most_per_structure = 64;  // tasks of one graph that differ in sizes and text alone
   std::string pattern;             // only this one, when set; tasks of every split
-  double mixed = 0;    // share that is drawn from patterns of families "mixed" and "mixed_long"
-  uint64_t first = 0;  // number of the first candidate
+  double mixed = 0;  // share that is drawn from patterns of families "mixed" and "mixed_long"
+  double least_elements = 0;  // of all tensors of a call under the cuda sizes
+  uint64_t first = 0;         // number of the first candidate
   // Files that no task may resemble (ContaminationOf); not owned, null: none.
   const fingerprint::SignatureIndex* contamination = nullptr;
   std::function<void(size_t accepted, size_t tried)> progress;  // from the calling thread

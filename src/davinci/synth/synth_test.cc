@@ -233,6 +233,23 @@ TEST(Sampler, TasksOfOnePatternSayTheirOwnSplit) {
   EXPECT_GT(splits.size(), 1U);
 }
 
+TEST(Sampler, LeastElementsCountForTheSizesThatTheDeviceRuns) {
+  SampleOptions options;
+  options.count = 60;
+  options.seed = 23;
+  options.least_elements = 5e7;
+  size_t tasks = 0;
+  const auto counts = SampleTasks(TheGrammar(), TheStyles(), options, [&](const SampledTask& task) {
+    const Binding binding = task.text.fixed_sizes ? Binding::kCpu : Binding::kCuda;
+    EXPECT_GE(task.graph.Elements(binding), options.least_elements) << task.id;
+    ++tasks;
+    return Status::Ok();
+  });
+  ASSERT_TRUE(counts.ok()) << counts.status().ToString();
+  EXPECT_EQ(tasks, options.count);
+  EXPECT_GT(counts->rejected.at("elements"), 0U);
+}
+
 TEST(Sampler, NoTwoTasksAreAlike) {
   const auto tasks = Sample(500, SplitKind::kTrain, 21, 2);
   std::vector<fingerprint::Signature> signatures;
