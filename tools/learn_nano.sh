@@ -23,6 +23,7 @@
 #   MIXED      share of them with operators in any order, in which a model that knows the usual orders is less sure (default: 0.5)
 #   LEAST_ELEMENTS  of a call of a generated task, trained on or held out: the host's pace decides how long a small one takes, and its
 #              speedup is noise then (full only) (default: 1.5e8)
+#   MOST_OPERATORS  of a generated task to train on: short tasks are judged sooner (default: 0, any number)
 #   VARIED     tasks that the teacher answers for the stage varied (default: 0, which leaves it out), a quarter of them beside cards
 #   CARDS      operator cards of the library: all (default), or held-out: those of held-out families, so that selections choose techniques
 #   REPLAY     rows that are learned along with reinforcement, so that what no reward asks for stays (default: those of varied, else the
@@ -111,7 +112,7 @@ start() {
   "$davinci" skills --library "$out/library.db" import skills --exact > /dev/null
   [ $language = triton ] && [ $cards = all ] || "$davinci" synth cards --language $language --families $cards --out "$out/cards/$cards" > /dev/null
   "$davinci" skills --library "$out/library.db" import "$([ $language = triton ] && [ $cards = all ] && echo cards/triton.jsonl || echo "$out/cards/$cards/cards.jsonl")" --exact > /dev/null
-  tasks_of "$out/tasks/train" "$train_tasks" reinforcement 3 --mixed "${MIXED:-0.5}" "${sized[@]}"
+  tasks_of "$out/tasks/train" "$train_tasks" reinforcement 3 --mixed "${MIXED:-0.5}" --most-operators "${MOST_OPERATORS:-0}" "${sized[@]}"
   [[ " ${trained[*]} " != *" modules "* ]] || "$python" tests/corpus/modules.py "$out/tasks/modules"
   for split in "${splits[@]}"; do
     case $split in

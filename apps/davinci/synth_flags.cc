@@ -28,6 +28,8 @@ void AddSampleFlags(CLI::App* command, SampleFlags* flags) {
                    "small ones the host's pace decides the time, and 1.5e8 elements are read and "
                    "written in 0.3 ms at 4 TB/s (default 0)")
       ->check(CLI::NonNegativeNumber);
+  command->add_option("--most-operators", flags->most_operators,
+                      "most operators of a task; views do not count (default: any number)");
   command->add_option("--grammar", flags->grammar, "grammar folder (default: synth/)");
   command->add_option("--threads", flags->threads, "default: all cores");
 }
@@ -64,6 +66,7 @@ Result<synth::SampleOptions> SampleOptionsOf(const SampleFlags& flags) {
   options.pattern = flags.pattern;
   options.mixed = flags.mixed;
   options.least_elements = flags.least_elements;
+  options.most_operators = flags.most_operators;
   options.threads = flags.threads > 0
                         ? flags.threads
                         : static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));

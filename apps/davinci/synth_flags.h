@@ -19,11 +19,12 @@ struct SampleFlags {
   std::string pattern;
   double mixed = 0;
   double least_elements = 0;
+  size_t most_operators = 0;
   std::string grammar;
   int threads = 0;  // 0: all cores
 };
 
-// --count, --split, --seed, --pattern, --mixed, --least-elements, --grammar, --threads.
+// --count, --split, --seed, --pattern, --mixed, --least-elements, --most-operators, --grammar, --threads.
 void AddSampleFlags(CLI::App* command, SampleFlags* flags);
 // --grammar, else synth/ of the installation.
 Result<std::filesystem::path> GrammarFolder(const SampleFlags& flags);

@@ -139,6 +139,7 @@ json ArgumentsOf(const PairArguments& arguments) {
           {"pattern", arguments.sample.pattern},
           {"mixed", arguments.sample.mixed},
           {"least_elements", arguments.sample.least_elements},
+          {"most_operators", arguments.sample.most_operators},
           {"language", arguments.language},
           {"reply", arguments.reply},
           {"prompts", arguments.prompts},

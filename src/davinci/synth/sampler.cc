@@ -145,6 +145,12 @@ class Sampler {
         same = false;
         continue;
       }
+      if (options_.most_operators > 0 &&
+          outcome.graph->OperatorSequence().size() > options_.most_operators) {
+        candidate.rejected.push_back("operators");
+        same = false;
+        continue;
+      }
       candidate.structure = outcome.graph->StructureHash();
       SampledTask task;
       task.text = RenderTask(*outcome.graph, grammar_, book_, *style, rng.Next());

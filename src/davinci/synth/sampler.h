@@ -45,6 +45,7 @@ struct SampleOptions {
   std::string pattern;             // only this one, when set; tasks of every split
   double mixed = 0;  // share that is drawn from patterns of families "mixed" and "mixed_long"
   double least_elements = 0;  // of all tensors of a call under the cuda sizes
+  size_t most_operators = 0;  // that compute; 0: any number
   uint64_t first = 0;         // number of the first candidate
   // Files that no task may resemble (ContaminationOf); not owned, null: none.
   const fingerprint::SignatureIndex* contamination = nullptr;
