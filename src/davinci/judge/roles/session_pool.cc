@@ -16,9 +16,24 @@ constexpr auto kWaitForProcesses = std::chrono::milliseconds(500);
 constexpr int kTakers = 4;
 constexpr double kRestSeconds = 60;
 constexpr double kRestWithMemorySeconds = 3;
+// The rest while others wait for memory: a task that is described again needs it again, too.
+constexpr double kShortRestSeconds = 1;
+// The wait for memory after which no session rests that holds some: a task that is always asked
+// for must not keep others out.
+constexpr double kPatienceSeconds = 8;
 constexpr auto kExpireInterval = std::chrono::milliseconds(500);
 
+// `waits`: when those began that are under way.
+double MostRest(const std::multiset<double>& waits, double now) {
+  return waits.empty() ? MostRestWithMemory({}) : MostRestWithMemory(now - *waits.begin());
+}
+
 }  // namespace
+
+double MostRestWithMemory(std::optional<double> waited) {
+  if (!waited) return kRestWithMemorySeconds;
+  return *waited > kPatienceSeconds ? 0 : kShortRestSeconds;
+}
 
 SessionPool::SessionPool(size_t capacity, int per_key) : shelves_(capacity, per_key) {
   for (int i = 0; i < kTakers; ++i)
@@ -101,7 +116,7 @@ void SessionPool::TakeBack(Returned returned) {
   bool strip = returned.only_strip;
   if (session && !strip) {
     MutexLock lock(mutex_);
-    strip = !session->memory.empty() && memory_waits_ > 0;
+    strip = !session->memory.empty() && MostRest(memory_waits_, MonotonicSeconds()) == 0;
   }
   if (session && strip && !session->Strip()) session.reset();
   std::unique_ptr<Session> ended;  // outside the lock
@@ -141,17 +156,19 @@ void SessionPool::Limit(const std::string& key, int sessions) {
   shelves_.Limit(key, sessions);
 }
 
-void SessionPool::EndMemoryWait() {
-  MutexLock lock(mutex_);
-  --memory_waits_;
+double SessionPool::BeginMemoryWait() {
+  const double begun = MonotonicSeconds();
+  {
+    MutexLock lock(mutex_);
+    memory_waits_.insert(begun);
+  }
+  Expire();
+  return begun;
 }
 
-void SessionPool::BeginMemoryWait() {
-  std::vector<std::unique_ptr<Session>> ended;
+void SessionPool::EndMemoryWait(double begun) {
   MutexLock lock(mutex_);
-  ++memory_waits_;
-  ended = StripLocked(
-      shelves_.TakeResting([](const Session& session) { return !session.memory.empty(); }));
+  memory_waits_.erase(memory_waits_.find(begun));
 }
 
 void SessionPool::Expire() {
@@ -159,8 +176,9 @@ void SessionPool::Expire() {
   std::vector<std::unique_ptr<Session>> old;
   const double now = MonotonicSeconds();
   MutexLock lock(mutex_);
+  const double most = MostRest(memory_waits_, now);
   ended = StripLocked(shelves_.TakeResting([&](const Session& session) {
-    return !session.memory.empty() && now - session.resting_since > kRestWithMemorySeconds;
+    return !session.memory.empty() && now - session.resting_since > most;
   }));
   old = shelves_.TakeOlderThan(now - kRestSeconds);
 }

@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <deque>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <thread>
@@ -22,6 +23,10 @@ namespace davinci::judge {
 
 // A claim waits as long as this says: not at all, half a second at most, until it is granted.
 enum class ClaimWait { kNone, kSoon, kGranted };
+
+// Seconds that a session with device memory may rest; `waited`: since when, in seconds, somebody
+// waits for such memory, if anybody does.
+double MostRestWithMemory(std::optional<double> waited);
 
 class SessionPool {
  public:
@@ -41,10 +46,11 @@ class SessionPool {
   void Settle();
   // Settles and ends the sessions at rest.
   void Clear();
-  // Around a wait for device memory: resting sessions that hold some are stripped or end, and so do
-  // those that are returned meanwhile.
-  void BeginMemoryWait();
-  void EndMemoryWait();
+  // Around a wait for device memory: sessions that hold some rest more shortly, so that they serve
+  // the next candidate of their task if it comes at once; after a longer wait they do not rest at
+  // all. Then they are stripped or end. Returns what EndMemoryWait takes.
+  double BeginMemoryWait();
+  void EndMemoryWait(double begun);
   // At most this many sessions of a key from now on, because each holds so much.
   void Limit(const std::string& key, int sessions);
 
@@ -67,7 +73,7 @@ class SessionPool {
   std::multiset<std::string> taking_back_ DAVINCI_GUARDED_BY(mutex_);  // keys
   std::deque<Returned> returned_ DAVINCI_GUARDED_BY(mutex_);
   SessionShelves shelves_ DAVINCI_GUARDED_BY(mutex_);
-  int memory_waits_ DAVINCI_GUARDED_BY(mutex_) = 0;
+  std::multiset<double> memory_waits_ DAVINCI_GUARDED_BY(mutex_);  // when they began, s
   std::vector<std::jthread> takers_;
   std::jthread reaper_;  // last: joined first
 };

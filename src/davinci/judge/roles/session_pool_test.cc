@@ -79,6 +79,14 @@ TEST(SessionPool, ALimitHoldsForItsKeyAndNeverShutsItOut) {
   for (const char* key : {"large", "small", "small", "small"}) GiveBackNothing(&pool, key);
 }
 
+// So that the next candidate of a task finds its session, and no task keeps others out.
+TEST(SessionPool, WithDeviceMemoryRestsLessTheLongerOthersWaitForIt) {
+  EXPECT_EQ(MostRestWithMemory({}), 3);
+  EXPECT_EQ(MostRestWithMemory(0.0), 1);
+  EXPECT_EQ(MostRestWithMemory(7.9), 1);
+  EXPECT_EQ(MostRestWithMemory(8.1), 0);
+}
+
 TEST(SessionPool, AHalfMadeSessionServesNobody) {
   SessionPool pool(4, 1);
   ASSERT_TRUE(pool.Claim("task", "", ClaimWait::kNone).may_make);

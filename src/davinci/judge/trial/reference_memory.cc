@@ -50,9 +50,9 @@ Status HoldMemoryParts(Trial& trial, int parts) {
     // No memory is held while the candidate is compiled, or for one that does not compile.
     if (AwaitCandidate(&trial.candidate, trial.protocol).failure)
       return Cancelled("the candidate did not load");
-    trial.context.sessions->BeginMemoryWait();
+    const double begun = trial.context.sessions->BeginMemoryWait();
     memory = AcquireMemory(trial.context.leases, DeviceKey(trial), parts, purpose);
-    trial.context.sessions->EndMemoryWait();
+    trial.context.sessions->EndMemoryWait(begun);
   }
   DAVINCI_RETURN_IF_ERROR(memory.status());
   held = std::move(*memory);
