@@ -26,7 +26,7 @@
 #   MOST_OPERATORS  of a generated task to train on: short tasks are judged sooner (default: 0, any number)
 #   VARIED     tasks that the teacher answers for the stage varied (default: 0, which leaves it out), a quarter of them beside cards
 #   CARDS      operator cards of the library: all (default), or held-out: those of held-out families, so that selections choose techniques
-#   REPLAY     rows that are learned along with reinforcement, so that what no reward asks for stays (default: those of varied, else the
+#   REPLAY     rows that are learned along with reinforcement, so that what no reward asks for stays (default: those of varied with cards, else the
 #              rows of tools/train_nano.sh in OUT, else none)
 #   STEPS      of rl (default: 60); SHORT: of a variant and of library (default: 20)
 #   HELD_OUT   held-out tasks of each split, and so many files of tasks/ and of the import corpus (default: 64)
@@ -82,7 +82,7 @@ replay() {
   if [ -n "${REPLAY:-}" ]; then
     echo "replay.rows=$(list "$REPLAY")"
   elif [ -d "$out/varied-cards" ]; then
-    echo "replay.rows=$(list "$out/varied-rows" "$out/varied-cards")"
+    echo "replay.rows=$(list "$out/varied-cards")"  # those without cards would hold techniques at one half
   elif [ -d "$out/rows" ]; then
     echo "replay.rows=$(list "$out/rows")"
   fi
@@ -127,7 +127,7 @@ varied() {
   [ "${VARIED:-0}" -gt 0 ] || return 0
   local command=("$davinci" synth pairs --mixed 0.6 --some-rules 1 --select 2 "${pairs[@]}") beside=$((VARIED / 4))
   limited "${command[@]}" --count $((VARIED - beside)) --seed 9 --with-skills 0.6 --with-cards 0 --selections 0.1 --out "$out/varied-rows"
-  limited "${command[@]}" --count $beside --seed 10 --with-skills 0 --with-cards 1 --selections 0 --out "$out/varied-cards"
+  limited "${command[@]}" --count $beside --seed 10 --with-skills 0 --with-cards 0.8 --selections 0.5 --out "$out/varied-cards"
   [ -e "$out/start-before" ] || mv "$out/start" "$out/start-before"
   limited "$davinci" sft "$taught" --set "model.path=\"$out/start-before\"" --set "data.train=$(list "$out/varied-rows" "$out/varied-cards")" --set data.curriculum=0 \
     --set optimizer.learning_rate=2e-3 --out "$out/sft-varied"

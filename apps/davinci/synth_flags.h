@@ -24,7 +24,8 @@ struct SampleFlags {
   int threads = 0;  // 0: all cores
 };
 
-// --count, --split, --seed, --pattern, --mixed, --least-elements, --most-operators, --grammar, --threads.
+// --count, --split, --seed, --pattern, --mixed, --least-elements, --most-operators, --grammar,
+// --threads.
 void AddSampleFlags(CLI::App* command, SampleFlags* flags);
 // --grammar, else synth/ of the installation.
 Result<std::filesystem::path> GrammarFolder(const SampleFlags& flags);

@@ -40,7 +40,7 @@ def learn(davinci, out):
     assert len(table(out, "rl")["training"]["points"]) == 1
     with open(os.path.join(out, "rl", "recipe.toml")) as file:
         recipe = file.read()
-    assert "varied-rows" in recipe and "varied-cards" in recipe, "the rows of the start are not learned along"
+    assert "varied-cards" in recipe and "varied-rows" not in recipe, "the start's rows with cards, and they alone, are learned along"
     # One held-out combination, and the two held-out families of train_nano.sh.
     for name in ("evaluate", "selection-bm25", "selection-random", "selection-none", "ablation-policy-alone"):
         compared = table(out, name)["comparisons"]
