@@ -13,10 +13,10 @@ struct WindowReading {
   std::optional<double> empty_seconds;  // where there was one
 };
 
-// What an empty window of a process takes: the median of those measured, and of two that differ the
-// shorter, because what disturbs one makes it longer. It is 0 where there is none. What a process
-// could gain by dawdling in them is bounded by what another process, which is ours, needs: pass
-// that one's as `usual`, or nothing.
+// Returns what an empty window of a process takes: the median of those measured, and of two that
+// differ the shorter, because what disturbs one makes it longer. It is 0 where there is none. What
+// a process could gain by dawdling in them is bounded by what another process, which is ours,
+// needs: pass that one's as `usual`, or nothing.
 double EmptySeconds(std::span<const WindowReading> readings, const double* usual = nullptr);
 inline constexpr double kMostOverUsualEmptySeconds = 1e-5;
 

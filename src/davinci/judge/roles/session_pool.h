@@ -24,8 +24,8 @@ namespace davinci::judge {
 // A claim waits as long as this says: not at all, half a second at most, until it is granted.
 enum class ClaimWait { kNone, kSoon, kGranted };
 
-// Seconds that a session with device memory may rest; `waited`: since when, in seconds, somebody
-// waits for such memory, if anybody does.
+// Returns for how many seconds a session that holds device memory may rest. `waited` is how many
+// seconds the longest wait for such memory has taken so far; it is empty where nobody waits.
 double MostRestWithMemory(std::optional<double> waited);
 
 class SessionPool {
