@@ -250,6 +250,19 @@ TEST(Sampler, LeastElementsCountForTheSizesThatTheDeviceRuns) {
   EXPECT_GT(counts->rejected.at("elements"), 0U);
 }
 
+TEST(Sampler, LongTasksAreLeftOutWhereShortOnesAreAskedFor) {
+  SampleOptions options;
+  options.count = 60;
+  options.seed = 24;
+  options.most_operators = 4;
+  const auto counts = SampleTasks(TheGrammar(), TheStyles(), options, [&](const SampledTask& task) {
+    EXPECT_LE(task.graph.OperatorSequence().size(), options.most_operators) << task.id;
+    return Status::Ok();
+  });
+  ASSERT_TRUE(counts.ok()) << counts.status().ToString();
+  EXPECT_GT(counts->rejected.at("operators"), 0U);
+}
+
 TEST(Sampler, NoTwoTasksAreAlike) {
   const auto tasks = Sample(500, SplitKind::kTrain, 21, 2);
   std::vector<fingerprint::Signature> signatures;
