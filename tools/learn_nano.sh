@@ -22,7 +22,7 @@
 #   TRAINED    folders of OUT/tasks that are trained on (default: train modules; ci: train)
 #   MIXED      share of them with operators in any order, in which a model that knows the usual orders is less sure (default: 0.5)
 #   LEAST_ELEMENTS  of a call of a generated task, trained on or held out: the host's pace decides how long a small one takes, and its
-#              speedup is noise then (full only) (default: 1.5e8)
+#              speedup is noise then (full only) (default: 5e7)
 #   MOST_OPERATORS  of a generated task to train on: short tasks are judged sooner (default: 0, any number)
 #   VARIED     tasks that the teacher answers for the stage varied (default: 0, which leaves it out), a quarter of them beside cards
 #   CARDS      operator cards of the library: all (default), or held-out: those of held-out families, so that selections choose techniques
@@ -54,7 +54,7 @@ esac
 [ -z "${TRAINED:-}" ] || read -ra trained <<< "$TRAINED"
 recipe=recipes/train/nano/rl.toml
 cards=${CARDS:-all}
-sized=(--least-elements "${LEAST_ELEMENTS:-1.5e8}")
+sized=(--least-elements "${LEAST_ELEMENTS:-5e7}")
 tables=$out/tables
 mkdir -p "$tables"
 python=${DAVINCI_PYTHON:-python3}
