@@ -127,7 +127,7 @@ varied() {
   [ "${VARIED:-0}" -gt 0 ] || return 0
   local command=("$davinci" synth pairs --mixed 0.6 --some-rules 1 --select 2 "${pairs[@]}") beside=$((VARIED / 4))
   limited "${command[@]}" --count $((VARIED - beside)) --seed 9 --with-skills 0.6 --with-cards 0 --selections 0.1 --out "$out/varied-rows"
-  limited "${command[@]}" --count $beside --seed 10 --with-skills 0 --with-cards 0.8 --selections 0.5 --out "$out/varied-cards"
+  limited "${command[@]}" --count $beside --seed 10 --with-skills 0 --with-cards 0.8 --selections 0.35 --out "$out/varied-cards"
   [ -e "$out/start-before" ] || mv "$out/start" "$out/start-before"
   limited "$davinci" sft "$taught" --set "model.path=\"$out/start-before\"" --set "data.train=$(list "$out/varied-rows" "$out/varied-cards")" --set data.curriculum=0 \
     --set optimizer.learning_rate=2e-3 --out "$out/sft-varied"

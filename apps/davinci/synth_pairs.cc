@@ -394,6 +394,36 @@ Result<std::unique_ptr<skill::Library>> SearchedLibrary(const fs::path& home,
   return library;
 }
 
+// With cards, where there is a deck, and without: where rows leave out cards of the former, skills
+// of the latter take their places.
+using SearchedLibraries = std::vector<std::unique_ptr<skill::Library>>;
+Result<SearchedLibraries> LibrariesToSearch(const fs::path& home, const teacher::CardDeck* deck,
+                                            const teacher::RuleSet& without) {
+  SearchedLibraries libraries;
+  if (deck != nullptr) {
+    DAVINCI_ASSIGN_OR_RETURN(auto with_cards, SearchedLibrary(home, deck, without));
+    libraries.push_back(std::move(with_cards));
+  }
+  DAVINCI_ASSIGN_OR_RETURN(auto skills, SearchedLibrary(home, nullptr, without));
+  libraries.push_back(std::move(skills));
+  return libraries;
+}
+
+Result<std::vector<skill::Skill>> Found(const SearchedLibraries& libraries,
+                                        const skill::Audience& audience,
+                                        const std::string& reference) {
+  std::vector<skill::Skill> found;
+  for (const auto& library : libraries) {
+    DAVINCI_ASSIGN_OR_RETURN(
+        auto hits,
+        library->SearchFor(audience, skill::QueryFromReference(reference), agent::kNumCandidates));
+    for (skill::Ranked& hit : hits)
+      if (std::ranges::find(found, hit.record.skill.name, &skill::Skill::name) == found.end())
+        found.push_back(std::move(hit.record.skill));
+  }
+  return found;
+}
+
 Status Run(PairArguments arguments, const GlobalOptions& global) {
   DAVINCI_ASSIGN_OR_RETURN(const fs::path home, FindHome());
   DAVINCI_ASSIGN_OR_RETURN(const fs::path folder, GrammarFolder(arguments.sample));
@@ -453,15 +483,10 @@ Status Run(PairArguments arguments, const GlobalOptions& global) {
   std::optional<teacher::CardDeck> deck;
   if (settings.cards.share > 0) deck.emplace(grammar, styles, teacher, card_settings);
   DAVINCI_ASSIGN_OR_RETURN(const auto searched,
-                           SearchedLibrary(home, deck ? &*deck : nullptr, settings.without));
+                           LibrariesToSearch(home, deck ? &*deck : nullptr, settings.without));
   const skill::Audience audience{target, ParseLanguage(arguments.language).value()};
-  settings.find = [&](const std::string& reference) -> Result<std::vector<skill::Skill>> {
-    DAVINCI_ASSIGN_OR_RETURN(
-        auto hits,
-        searched->SearchFor(audience, skill::QueryFromReference(reference), agent::kNumCandidates));
-    std::vector<skill::Skill> skills;
-    for (skill::Ranked& hit : hits) skills.push_back(std::move(hit.record.skill));
-    return skills;
+  settings.find = [&](const std::string& reference) {
+    return Found(searched, audience, reference);
   };
   const teacher::PairMaker maker(teacher, prompts, library, corpus, settings,
                                  deck ? &*deck : nullptr);

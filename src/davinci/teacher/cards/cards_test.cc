@@ -125,11 +125,11 @@ TEST(RowCards, AnswerFollowsTheCard) {
     const auto row = CardsOfRow(deck, world.corpus, task, {1.0, 2});
     if (!row || row->composite) continue;
     ++shown;
-    right += row->right > 0;
-    others += row->right == 0;
-    both += row->right > 0 && row->cards.size() > row->right;
+    right += !row->right.empty();
+    others += row->right.empty();
+    both += !row->right.empty() && row->cards.size() > row->right.size();
     EXPECT_LE(row->cards.size(), 2u);
-    EXPECT_EQ(row->right == 0, row->task.text.source == task.text.source && row->right == 0);
+    EXPECT_EQ(row->right.empty(), row->task.text.source == task.text.source && row->right.empty());
     if (row->task.text.source == task.text.source) continue;
     ++veiled;
     for (const auto& [subject, veil] : row->veils) {
@@ -172,7 +172,7 @@ TEST(RowCards, SomeShowTheBlockOfTheTask) {
   size_t shown = 0;
   for (const auto& task : world.Tasks(300, synth::SplitKind::kTrain)) {
     const auto row = CardsOfRow(deck, world.corpus, task, {1.0, 2});
-    if (!row || row->composite || !row->veils.empty() || row->right == 0) continue;
+    if (!row || row->composite || !row->veils.empty() || row->right.empty()) continue;
     const auto is_known = [&](const skill::Skill& card) {
       const std::string name = card.scope.substr(card.scope.find('/') + 1);
       return std::ranges::count(deck.names(), name) > 0;

@@ -131,7 +131,6 @@ class RowWriter {
       auto card = varied ? deck_.Write(example->first, form) : std::move(example->second);
       if (!card) continue;
       Show(std::move(*card));
-      row_.right = 1;
       row_.task = std::move(made->task);
       row_.composite = std::move(composite);
       row_.pattern = made->pattern;
@@ -151,7 +150,6 @@ class RowWriter {
     auto card = deck_.Write(*subject, form);
     if (!card) return false;
     Show(std::move(*card));
-    row_.right = 1;
     row_.rules = form.rules;
     row_.launch = form.launch;
     return true;
@@ -178,13 +176,13 @@ class RowWriter {
       Show(std::move(*card));
     }
     if (row_.cards.empty()) return;
-    row_.right = row_.cards.size();
     row_.task = std::move(veiled);
     row_.rules = form.rules;
     row_.launch = form.launch;
   }
 
   void Show(Card card) {
+    row_.right.insert(card.skill.name);
     row_.shown.Insert(card.candidate.rules);
     row_.shown.Erase(kOfForward);
     row_.cards.push_back(Worded(std::move(card.skill)));

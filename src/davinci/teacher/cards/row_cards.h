@@ -11,6 +11,7 @@
 #pragma once
 
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -24,7 +25,7 @@ namespace davinci::teacher {
 
 struct RowCards {
   std::vector<skill::Skill> cards;  // as the prompt shows them
-  size_t right = 0;                 // of the task's operators
+  std::set<std::string> right;      // names of those of the task's operators
   std::optional<Composite> composite;
   std::shared_ptr<const synth::Pattern> pattern;  // of its task
   synth::SampledTask task;                        // what the answer is written for

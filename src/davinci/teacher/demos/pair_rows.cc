@@ -185,20 +185,42 @@ std::vector<PairMaker::Piece> PairMaker::PiecesOf(const PairTask& task,
   return {{text.steps, rng.Uniform() < settings_.plans ? plan : "", text.answer}};
 }
 
+Result<std::vector<skill::Skill>> PairMaker::Candidates(const std::string& reference,
+                                                        const std::set<std::string>& right,
+                                                        const RowCards* cards,
+                                                        SplitMix64* rng) const {
+  constexpr double kRightCard = 0.8;  // share of right cards that the library has
+  DAVINCI_ASSIGN_OR_RETURN(std::vector<skill::Skill> found, settings_.find(reference));
+  const auto own = cards == nullptr ? std::vector<skill::Skill>() : cards->cards;
+  const double others = std::pow(rng->Uniform(), 3);
+  std::erase_if(found, [&](const skill::Skill& skill) {
+    if (std::ranges::find(own, skill.name, &skill::Skill::name) != own.end()) return true;
+    return skill.IsCard() && rng->Uniform() >= (right.contains(skill.name) ? kRightCard : others);
+  });
+  found.insert(found.begin(), own.begin(), own.end());
+  if (std::ssize(found) > agent::kNumCandidates)
+    found.erase(found.begin() + agent::kNumCandidates, found.end());
+  return found;
+}
+
 Status PairMaker::AddSelection(const PairTask& task, const agent::TaskBrief& brief,
-                               const Candidate& candidate, const sftdata::Row& policy,
-                               PairRow* made) const {
+                               const Candidate& candidate, const RowCards* cards,
+                               const sftdata::Row& policy, PairRow* made) const {
   SplitMix64 rng(HashBytes(brief.id, 37));
   if (rng.Uniform() >= settings_.selections || !settings_.find) return Status::Ok();
-  DAVINCI_ASSIGN_OR_RETURN(const auto shown, settings_.find(brief.reference));
+  std::set<std::string> right;
+  if (cards != nullptr) {
+    right = cards->right;
+  } else {
+    for (const std::string& name : OperatorsOf(*task.graph)) right.insert(CardName(name));
+    if (task.graph->pattern != nullptr) right.insert(CardName(task.graph->pattern->name));
+  }
+  DAVINCI_ASSIGN_OR_RETURN(const auto shown, Candidates(brief.reference, right, cards, &rng));
   if (shown.empty()) return Status::Ok();
-  std::set<std::string> subjects;
-  for (const std::string& name : OperatorsOf(*task.graph)) subjects.insert(CardName(name));
-  if (task.graph->pattern != nullptr) subjects.insert(CardName(task.graph->pattern->name));
   std::vector<std::string> chosen, helped;
   for (const skill::Skill& skill : shown) {
     const bool card = skill.IsCard();
-    if (card && subjects.contains(skill.name)) chosen.push_back(skill.name);
+    if (card && right.contains(skill.name)) chosen.push_back(skill.name);
     if (!card && candidate.skills.contains(skill.name)) helped.push_back(skill.name);
   }
   OrderByGain(settings_.limits.gains, &helped);
@@ -300,10 +322,10 @@ Result<PairRow> PairMaker::Make(const PairTask& task, const RowCards* cards) con
         fmt::format("{}{}.policy", task.id, pieces.size() > 1 ? fmt::format(".part{}", i + 1) : "");
     DAVINCI_RETURN_IF_ERROR(AddRow(brief, skills, pieces[i].answer, row, &made));
   }
-  if (cards == nullptr && !made.rows.empty()) {
+  if (!made.rows.empty()) {
     brief.steps = text.steps;
     brief.plan.clear();
-    DAVINCI_RETURN_IF_ERROR(AddSelection(task, brief, *candidate, made.rows[0], &made));
+    DAVINCI_RETURN_IF_ERROR(AddSelection(task, brief, *candidate, cards, made.rows[0], &made));
   }
   return made;
 }

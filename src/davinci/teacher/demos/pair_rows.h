@@ -14,15 +14,19 @@
 //
 // A share of the tasks also gives a row of the Selection agent: it is shown what retrieval finds,
 // as in rollouts (rollout/schemes.cc), and answers with the cards of the task's operators among it,
-// the best match first, then with the skills of the teacher's rules.
+// the best match first, then with the skills of the teacher's rules. How many of the cards the
+// library has is drawn, often few: a model that saw cards among cards alone takes none from a list
+// of techniques. The cards of a policy's row come first.
 #pragma once
 
 #include <functional>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
 #include "davinci/agent/prompt_set.h"
+#include "davinci/base/rng.h"
 #include "davinci/sftdata/row.h"
 #include "davinci/skill/skill.h"
 #include "davinci/synth/sampler.h"
@@ -42,7 +46,8 @@ struct PairSettings {
   RowLimits limits;       // of the prompt; at most max_skills are shown
   double varied = 0.9;    // share of tasks that are written anew (synth/variation.h)
   double selections = 0;  // share of tasks with a row of the Selection agent
-  // The skills that retrieval finds for a reference, best first. Threads call it at once.
+  // The skills that retrieval finds for a reference, best first, more than a selection is shown.
+  // Threads call it at once.
   std::function<Result<std::vector<skill::Skill>>(const std::string& reference)> find = {};
   RowCardSettings cards = {};
   bool steps = false;  // prompts show steps (agent::TaskBrief)
@@ -104,7 +109,12 @@ class PairMaker {
   Status AddRow(const agent::TaskBrief& brief, const std::vector<skill::Skill>& skills,
                 const std::string& answer, sftdata::Row row, PairRow* made) const;
   Status AddSelection(const PairTask& task, const agent::TaskBrief& brief,
-                      const Candidate& candidate, const sftdata::Row& policy, PairRow* made) const;
+                      const Candidate& candidate, const RowCards* cards, const sftdata::Row& policy,
+                      PairRow* made) const;
+  // What a selection is shown. `right`: names of the cards of the task's operators.
+  Result<std::vector<skill::Skill>> Candidates(const std::string& reference,
+                                               const std::set<std::string>& right,
+                                               const RowCards* cards, SplitMix64* rng) const;
   const std::string& Device(const std::string& id) const;
   std::vector<skill::Skill> SkillsShown(const std::string& id, const Candidate& candidate,
                                         bool drawn) const;

@@ -60,6 +60,12 @@ PairMaker Maker(const PairSettings& settings) {
   return PairMaker(world.teacher, world.prompts, world.library, world.corpus, settings);
 }
 
+// The skills that the prompt of a selection lists.
+std::vector<std::string> Shown(const sftdata::Row& selection) {
+  const auto& arguments = selection.tools.at(0).parameters.at("properties");
+  return arguments.at("selected_skills")["items"]["properties"]["name"]["enum"];
+}
+
 // The request that a rollout sends for a task's file and sidecar.
 llm::Request Sent(const synth::PairText& text, Language language, ReplyForm reply,
                   const std::vector<skill::Skill>& skills) {
@@ -296,8 +302,8 @@ TEST(PairRows, SelectionNamesTheCardsOfTheTasksOperatorsFirst) {
     std::set<std::string> operators;
     for (const synth::Node& node : task.graph.nodes) operators.insert(CardName(node.op->name));
     std::vector<std::string> right;
-    for (const skill::Skill& card : cards)
-      if (operators.contains(card.name)) right.push_back(card.name);
+    for (const std::string& name : Shown(*made.selection))
+      if (operators.contains(name)) right.push_back(name);
     right.resize(std::min<size_t>(right.size(), 2));
     const std::vector<std::string>& chosen = made.selection->origin.skills;
     ASSERT_LE(chosen.size(), 2u);
@@ -309,6 +315,48 @@ TEST(PairRows, SelectionNamesTheCardsOfTheTasksOperatorsFirst) {
   }
   EXPECT_GT(with_card, 10u);
   EXPECT_GT(with_both, 2u);
+}
+
+// A library of few cards: one among techniques is taken as one among cards is, and the card of an
+// invented operator as one of a known operator.
+TEST(PairRows, SelectionChoosesACardAmongTechniques) {
+  const World& world = TheWorld();
+  const CardDeck deck(world.grammar, world.styles, world.teacher,
+                      {Language::kTriton, ReplyForm::kDelta, CardFamilies::kTrain});
+  std::vector<skill::Skill> found;
+  for (const std::string& name : deck.names()) {
+    if (found.size() == 30) break;
+    if (const CardSubject* subject = deck.Find(name))
+      if (const auto card = deck.Write(*subject, deck.Plain())) found.push_back(card->skill);
+  }
+  for (const auto& [name, skill] : world.library) found.push_back(skill);
+  PairSettings settings;
+  settings.selections = 1;
+  settings.cards.share = 0.5;
+  settings.limits.selection_tokens = 100000;
+  settings.reply_tokens = 100000;
+  settings.limits.policy_tokens = 100000;
+  settings.find = [&](const std::string&) -> Result<std::vector<skill::Skill>> { return found; };
+  const PairMaker maker(world.teacher, world.prompts, world.library, world.corpus, settings, &deck);
+  const auto is_technique = [&](const std::string& name) { return world.library.contains(name); };
+  size_t few = 0, many = 0, invented = 0, not_right = 0;
+  for (const auto& task : Sampled(150)) {
+    const auto made = maker.Make(task).value();
+    if (!made.selection) continue;
+    const std::vector<std::string> shown = Shown(*made.selection);
+    ASSERT_LE(std::ssize(shown), agent::kNumCandidates);
+    const auto cards = std::ssize(shown) - std::ranges::count_if(shown, is_technique);
+    const std::vector<std::string>& chosen = made.selection->origin.skills;
+    if (const auto row = CardsOfRow(deck, world.corpus, task, settings.cards)) {
+      for (const std::string& name : row->right)
+        EXPECT_THAT(chosen, testing::Contains(name)) << task.id;
+      invented += row->right.size();
+      not_right += row->right.empty();
+    } else if (!chosen.empty() && !is_technique(chosen[0])) {
+      (2 * cards < std::ssize(shown) ? few : many) += 1;
+    }
+  }
+  for (const size_t count : {few, many, invented, not_right}) EXPECT_GT(count, 4u);
 }
 
 TEST(PairRows, SkillsOfPromptsAreOftenNotThoseOfTheAnswer) {
