@@ -158,8 +158,13 @@ def _slots(reference: Reference, num_bytes: int, slot_bytes: int) -> int:
     few = _SLOTS if num_bytes <= _MANY_SLOTS_BYTES else 1
     if reference.device != "cuda":
         return few
+    return max(few, _calls_of_window(slot_bytes, reference.spec.get("window_calls")))
+
+
+def _calls_of_window(call_bytes: int, window_calls: int | None) -> int:
+    """Calls of a window, as many as are asked for and have room for their inputs side by side."""
     room = torch.cuda.get_device_properties(0).total_memory // _ARENA_SHARE
-    return max(few, min(_WINDOW_SLOTS, room // slot_bytes))
+    return min(window_calls or _WINDOW_SLOTS, room // max(call_bytes, 1))
 
 
 def _footprint(model: torch.nn.Module, drawn: InputSet, output: Any, forward_bytes: int, window_calls: int | None = None) -> int:
@@ -180,7 +185,7 @@ def _for_windows(inputs: int, written: int, window_calls: int | None) -> int:
     if not torch.cuda.is_initialized():
         return 0
     total = torch.cuda.get_device_properties(0).total_memory
-    calls = max(1, min(_WINDOW_SLOTS, total // _ARENA_SHARE // max(inputs, 1))) - 1
+    calls = max(1, _calls_of_window(inputs, window_calls)) - 1
     filled = total // memory.BUFFERS_SHARE
     return calls * (3 * inputs + 2 * written) + (min(filled, window_calls * memory.flush_bytes()) if window_calls else filled)
 

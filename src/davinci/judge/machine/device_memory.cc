@@ -1,6 +1,7 @@
 #include "davinci/judge/machine/device_memory.h"
 
 #include <algorithm>
+#include <cstddef>
 
 namespace davinci::judge {
 namespace {
@@ -20,7 +21,10 @@ void ExpectedParts::Described(int parts) {
 int ExpectedParts::Expected() const {
   const MutexLock lock(mutex_);
   if (last_.size() < kFewestDescribed) return kUnknownParts;
-  return std::clamp(*std::ranges::max_element(last_), 1, kUnknownParts);
+  std::vector<int> parts(last_.begin(), last_.end());
+  const auto most = parts.begin() + static_cast<std::ptrdiff_t>((parts.size() * 9 - 1) / 10);
+  std::ranges::nth_element(parts, most);
+  return std::clamp((*most + 1) / 2, 1, kUnknownParts);
 }
 
 int PartsFor(int64_t footprint, int64_t total, MemoryBudget budget) {

@@ -28,8 +28,10 @@ using gpu::kMemoryParts;
 using gpu::kSharedSixteenths;
 inline constexpr int kUnknownParts = 8;
 
-// ExpectedParts says how many parts a task takes that is not described yet: as many as the largest
-// of the last tasks, which are mostly of one kind (a benchmark, a training's tasks), and
+// ExpectedParts says how many parts a task takes that is not described yet: half of what nine in
+// ten of the last tasks need at most, because these are mostly of one kind (a benchmark, a
+// training's tasks) and describing one takes less than judging it: of 184 tasks of a training the
+// oracles held 0.51 of the estimate (median; nine in ten at most 0.65) over their whole life. It is
 // kUnknownParts before there are some. Thread-safe.
 class ExpectedParts {
  public:

@@ -26,14 +26,16 @@ TEST(DeviceMemory, LargeOnesTakeWhatTheyNeedAndNeverMoreThanAll) {
   EXPECT_EQ(PartsFor(kGib, 0), 0);  // unknown size: nothing to share out
 }
 
-TEST(DeviceMemory, AnUnknownTaskNeedsWhatTheLargestOfTheLastOnesDid) {
+TEST(DeviceMemory, AnUnknownTaskNeedsHalfOfWhatMostOfTheLastOnesDid) {
   ExpectedParts expected;
-  for (const int parts : {0, 0, 3}) expected.Described(parts);
+  for (const int parts : {0, 0, 7}) expected.Described(parts);
   EXPECT_EQ(expected.Expected(), kUnknownParts) << "too few";
   expected.Described(0);
-  EXPECT_EQ(expected.Expected(), 3);
+  EXPECT_EQ(expected.Expected(), 4) << "of a few, half of the largest";
   for (int i = 0; i < 32; ++i) expected.Described(0);
   EXPECT_EQ(expected.Expected(), 1) << "one part, while it is described";
+  for (int i = 0; i < 3; ++i) expected.Described(kMemoryParts);
+  EXPECT_EQ(expected.Expected(), 1) << "one in ten is larger";
   expected.Described(kMemoryParts);
   EXPECT_EQ(expected.Expected(), kUnknownParts) << "never more";
 }
