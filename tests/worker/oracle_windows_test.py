@@ -3,6 +3,7 @@
 import os
 import pathlib
 import sys
+import types
 import unittest
 from unittest import mock
 
@@ -15,6 +16,7 @@ except ImportError:
     sys.exit(77)
 
 from davinci_worker import oracle  # noqa: E402
+from davinci_worker.oracle import description  # noqa: E402
 
 TASK = '''
 import torch, torch.nn as nn
@@ -83,6 +85,12 @@ class OracleWindowsTest(unittest.TestCase):
         return self.ask("verify_several", calls=[
             {"outputs": [answer], "baseline": [right], "left": {}, "settled": True, "truth": False, "intact": {"name": "candidate", "shift": shift}}
             for answer, right, shift in zip(answers, honest, shifts)])["calls"]
+
+    def test_a_window_has_room_for_the_calls_that_are_asked_for(self):
+        device = types.SimpleNamespace(total_memory=128 << 30)  # inputs of a window take a gigabyte at most
+        with mock.patch.object(torch.cuda, "get_device_properties", lambda _: device):
+            for call_bytes, asked, calls in ((1 << 20, None, 16), (1 << 20, 6, 6), (1 << 28, None, 4), (1 << 28, 6, 4), (1 << 28, 3, 3), (1 << 31, 6, 0)):
+                self.assertEqual(description._calls_of_window(call_bytes, asked), calls)
 
     def test_calls_that_are_right_are_told_at_a_glance(self):
         found = self.window()
