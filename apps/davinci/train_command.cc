@@ -108,8 +108,8 @@ Result<std::vector<std::string>> SampleDevices(const training::TrainRequest& req
   return samples;
 }
 
-// Rollouts while a step is trained need devices that do not disturb each other. Of rank 0.
-Status CheckOverlap(const training::TrainRecipe& recipe, const std::vector<Target>& targets) {
+// Rollouts while a step is trained.
+Status CheckOverlap(const training::TrainRecipe& recipe) {
   if (recipe.max_staleness == 0) return Status::Ok();
   const trainer::LearnerOptions& learner = recipe.common.learner;
   const bool cuda =
@@ -119,11 +119,19 @@ Status CheckOverlap(const training::TrainRecipe& recipe, const std::vector<Targe
     return InvalidArgument(
         "train.max_staleness samples while it trains, and what samples on cuda has no "
         "deterministic operations; set model.deterministic = false, or train.max_staleness = 0");
-  if (cuda && std::ranges::count(targets, Target::kCuda) > 0 && recipe.run.judge.devices == "all")
-    return InvalidArgument(
-        "train.max_staleness judges while it trains, which disturbs timing on a device that does "
-        "both; reserve others with judge.devices, or set train.max_staleness = 0");
   return Status::Ok();
+}
+
+// What is trained beside rollouts, on devices that also judge, leaves them to those who time.
+void TakeTurnsWithJudges(training::TrainRequest* request) {
+  if (request->recipe.max_staleness == 0 || request->recipe.run.judge.devices != "all") return;
+  std::shared_ptr<model::DeviceTurn> turn;
+  request->take_turn = [turn](const std::string& device) mutable -> std::shared_ptr<void> {
+    if (!device.starts_with("cuda")) return nullptr;
+    if (turn == nullptr)
+      if (auto opened = embedded::OpenDeviceTurn(device); opened.ok()) turn = std::move(*opened);
+    return turn == nullptr ? nullptr : embedded::HoldTurn(turn);
+  };
 }
 
 // The parts that rank 0 samples and judges with.
@@ -151,7 +159,7 @@ Result<std::vector<Target>> TargetsOf(const training::TrainRecipe& recipe) {
 Status OpenRank0(const TrainArguments& arguments, const GlobalOptions& global,
                  training::TrainRequest* request, Place* place) {
   DAVINCI_ASSIGN_OR_RETURN(const auto targets, TargetsOf(request->recipe));
-  DAVINCI_RETURN_IF_ERROR(CheckOverlap(request->recipe, targets));
+  DAVINCI_RETURN_IF_ERROR(CheckOverlap(request->recipe));
   DAVINCI_ASSIGN_OR_RETURN(place->devices, SampleDevices(*request));
   DAVINCI_ASSIGN_OR_RETURN(place->workplace, OpenPlace(*request, targets, global));
   const Workplace& workplace = *place->workplace;
@@ -197,6 +205,7 @@ Status OpenRank0(const TrainArguments& arguments, const GlobalOptions& global,
 Status Train(const TrainArguments& arguments, training::TrainRequest request,
              const GlobalOptions& global) {
   const training::TrainRanks ranks(request.ranks);
+  TakeTurnsWithJudges(&request);
   Place place;
   DAVINCI_RETURN_IF_ERROR(
       ranks.Lead([&] { return OpenRank0(arguments, global, &request, &place); }));

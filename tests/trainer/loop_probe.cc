@@ -14,6 +14,8 @@
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
+#include <fstream>
+#include <memory>
 #include <mutex>
 
 #include "davinci/base/hash.h"
@@ -148,6 +150,12 @@ Status Run(int argc, char** argv) {
   DAVINCI_ASSIGN_OR_RETURN(const auto world, davinci::comm::WorldFromEnvironment(std::getenv));
   DAVINCI_ASSIGN_OR_RETURN(const auto group, davinci::comm::Join(world));
   request.ranks = group.get();
+  if (request.recipe.max_staleness > 0)
+    request.take_turn = [turns = request.folder / "turns"](const std::string& device) {
+      auto file = std::make_shared<std::ofstream>(turns, std::ios::app);
+      *file << "taken at " << device << std::endl;
+      return std::shared_ptr<void>(file.get(), [file](void*) { *file << "left" << std::endl; });
+    };
   ToyEvaluator evaluator;
   training::TrainParts parts;
   parts.open_model = [](const fs::path& model, const fs::path&) {

@@ -256,6 +256,9 @@ def main():
             sampled = policies(out)
             ages = [step - policy for step, policy in enumerate(sampled)]
             assert sampled == sorted(sampled) and 0 <= min(ages) and max(ages) <= cap, sampled
+            # The device is those' who time it but while a step is trained.
+            with open(os.path.join(folder, out, "turns")) as file:
+                assert file.read().splitlines() == ["taken at cpu", "left"] * len(log)
             # Step 2 may begin as soon as there are rollouts of step 1: nothing is trained by then.
             assert ages[1] == 1 and sum(ages) > 0, sampled
             for age, line in zip(ages, log):

@@ -22,7 +22,7 @@ class LeaseTurn final : public model::DeviceTurn {
   void Take() override {
     gpu::LeaseRequest request;
     request.mode = gpu::LeaseMode::kShared;
-    request.purpose = "generating text";
+    request.purpose = "a language model";
     auto lease = leases_->Acquire(device_, request);
     if (lease.ok()) {
       lease_ = std::move(lease).value();
@@ -83,6 +83,11 @@ Result<std::shared_ptr<model::DeviceTurn>> OpenDeviceTurn(const std::string& dev
   DAVINCI_ASSIGN_OR_RETURN(auto leases, gpu::DeviceLeases::Open(folder));
   return std::shared_ptr<model::DeviceTurn>(std::make_shared<LeaseTurn>(
       std::move(leases), LeaseName(device, gpu::VisibleDevices(*gpu::DeviceMonitor::Create()))));
+}
+
+std::shared_ptr<void> HoldTurn(std::shared_ptr<model::DeviceTurn> turn) {
+  turn->Take();
+  return {turn.get(), [turn](void*) { turn->Leave(); }};
 }
 
 }  // namespace davinci::embedded

@@ -16,6 +16,9 @@ namespace davinci::embedded {
 // that vanished) is reported once on stderr and not waited for: generation goes on without.
 Result<std::shared_ptr<model::DeviceTurn>> OpenDeviceTurn(const std::string& device);
 
+// Takes the turn, and leaves it when what is returned is destroyed.
+std::shared_ptr<void> HoldTurn(std::shared_ptr<model::DeviceTurn> turn);
+
 // Books `bytes` of the device's memory (gpu/memory_book.h) until what is returned is destroyed, so
 // that the judge's estimates know of them; waits for those who have it now. Nothing is booked on
 // the CPU, whose memory has no book, nor where NVML cannot tell the device's size.

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <memory>
+
 namespace davinci::embedded {
 namespace {
 
@@ -15,6 +17,26 @@ TEST(DeviceTurn, HasTheJudgesNameOfTheDevice) {
   EXPECT_EQ(LeaseName("cuda:0", visible), "GPU-b");
   EXPECT_EQ(LeaseName("cuda:1", visible), "GPU-a");
   EXPECT_EQ(LeaseName("cuda:2", visible), "cuda:2");
+}
+
+class CountingTurn final : public model::DeviceTurn {
+ public:
+  void Take() override { ++taken; }
+  void Leave() override { ++left; }
+  bool IsWanted() override { return false; }
+  int taken = 0, left = 0;
+};
+
+TEST(DeviceTurn, IsLeftWhenTheLastOfThoseWhoHoldItIsGone) {
+  const auto turn = std::make_shared<CountingTurn>();
+  auto held = HoldTurn(turn);
+  ASSERT_NE(held, nullptr);
+  auto also = held;
+  held.reset();
+  EXPECT_EQ(turn->taken, 1);
+  EXPECT_EQ(turn->left, 0);
+  also.reset();
+  EXPECT_EQ(turn->left, 1);
 }
 
 TEST(DeviceTurn, TheHostsMemoryHasNoBook) {

@@ -244,7 +244,12 @@ Status Training::Step(int step) {
   sampled.line["training_began_unix_s"] = NowUnixSeconds();
   const Stopwatch training;
   PolicyUpdate policy(recipe_, learner_.get(), step, replay_.get());
-  DAVINCI_RETURN_IF_ERROR(ranks_.Together([&] { return Learn(step, &sampled, &policy); }));
+  {
+    const auto turn = request_.take_turn ? request_.take_turn(learner_->Facts().device) : nullptr;
+    const Status learned = ranks_.Together([&] { return Learn(step, &sampled, &policy); });
+    if (turn != nullptr) learner_->Synchronize();
+    DAVINCI_RETURN_IF_ERROR(learned);
+  }
   DAVINCI_RETURN_IF_ERROR(
       ranks_.Lead([&] { return Conclude(&sampled, policy, training.Seconds()); }));
   const Stopwatch saving;
