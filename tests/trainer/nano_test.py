@@ -29,7 +29,7 @@ def table(out, name):
 def learn(davinci, out):
     """All stages: stopped before the first, then in two pieces."""
     assert make(davinci, out, "learn_nano", MINUTES="0") == "", "a piece without time does something"
-    sets = "rollout.turns=1 rollout.rollouts=1"
+    sets = "rollout.turns=1 rollout.rollouts=1 replay.examples=2"
     begun = make(davinci, out, "learn_nano", STAGES="start varied rl", STEPS="1", SETS=sets, VARIED="16")
     assert "step 1/1" in begun, begun
     with open(os.path.join(out, "start", "model.safetensors"), "rb") as after, open(os.path.join(out, "start-before", "model.safetensors"), "rb") as before:

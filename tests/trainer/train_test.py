@@ -295,7 +295,7 @@ def main():
         taught = os.path.join(folder, "taught")
         begun = time.time()
         said = run([davinci, "sft", os.path.join(ROOT, "recipes/train/ci/sft.toml"), "--out", taught,
-                    "--set", f"model.path={model}", "--set", f'data.train=["{data}"]', "--set", "data.epochs=45",
+                    "--set", f"model.path={model}", "--set", f'data.train=["{data}"]', "--set", "data.epochs=28",
                     "--set", "data.examples_per_update=8", "--set", "model.tokens_per_pass=4096",
                     "--set", "checkpoint.every=1000"])
         taught = os.path.join(taught, "checkpoints", sorted(os.listdir(os.path.join(taught, "checkpoints")))[-1])
