@@ -108,7 +108,7 @@ Result<std::vector<std::string>> SampleDevices(const training::TrainRequest& req
   return samples;
 }
 
-// Rollouts while a step is trained.
+// Returns InvalidArgument where rollouts cannot be sampled while a step is trained.
 Status CheckOverlap(const training::TrainRecipe& recipe) {
   if (recipe.max_staleness == 0) return Status::Ok();
   const trainer::LearnerOptions& learner = recipe.common.learner;
@@ -122,15 +122,16 @@ Status CheckOverlap(const training::TrainRecipe& recipe) {
   return Status::Ok();
 }
 
-// What is trained beside rollouts, on devices that also judge, leaves them to those who time.
+// Where training goes on beside rollouts, it takes turns with those who time on the same device.
 void TakeTurnsWithJudges(training::TrainRequest* request) {
   if (request->recipe.max_staleness == 0 || request->recipe.run.judge.devices != "all") return;
-  std::shared_ptr<model::DeviceTurn> turn;
-  request->take_turn = [turn](const std::string& device) mutable -> std::shared_ptr<void> {
-    if (!device.starts_with("cuda")) return nullptr;
-    if (turn == nullptr)
-      if (auto opened = embedded::OpenDeviceTurn(device); opened.ok()) turn = std::move(*opened);
-    return turn == nullptr ? nullptr : embedded::HoldTurn(turn);
+  request->take_turn = [turn = std::shared_ptr<model::DeviceTurn>()](
+                           const std::string& device) mutable -> Result<std::shared_ptr<void>> {
+    if (!device.starts_with("cuda")) return std::shared_ptr<void>();
+    if (turn == nullptr) {
+      DAVINCI_ASSIGN_OR_RETURN(turn, embedded::OpenDeviceTurn(device));
+    }
+    return embedded::HoldTurn(turn);
   };
 }
 

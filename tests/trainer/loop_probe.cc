@@ -151,7 +151,8 @@ Status Run(int argc, char** argv) {
   DAVINCI_ASSIGN_OR_RETURN(const auto group, davinci::comm::Join(world));
   request.ranks = group.get();
   if (request.recipe.max_staleness > 0)
-    request.take_turn = [turns = request.folder / "turns"](const std::string& device) {
+    request.take_turn = [turns = request.folder / "turns"](
+                            const std::string& device) -> Result<std::shared_ptr<void>> {
       auto file = std::make_shared<std::ofstream>(turns, std::ios::app);
       *file << "taken at " << device << std::endl;
       return std::shared_ptr<void>(file.get(), [file](void*) { *file << "left" << std::endl; });

@@ -244,12 +244,15 @@ Status Training::Step(int step) {
   sampled.line["training_began_unix_s"] = NowUnixSeconds();
   const Stopwatch training;
   PolicyUpdate policy(recipe_, learner_.get(), step, replay_.get());
-  {
-    const auto turn = request_.take_turn ? request_.take_turn(learner_->Facts().device) : nullptr;
-    const Status learned = ranks_.Together([&] { return Learn(step, &sampled, &policy); });
-    if (turn != nullptr) learner_->Synchronize();
-    DAVINCI_RETURN_IF_ERROR(learned);
-  }
+  std::shared_ptr<void> turn;
+  if (request_.take_turn)
+    DAVINCI_RETURN_IF_ERROR(ranks_.Together([&]() -> Status {
+      DAVINCI_ASSIGN_OR_RETURN(turn, request_.take_turn(learner_->Facts().device));
+      return Status::Ok();
+    }));
+  DAVINCI_RETURN_IF_ERROR(ranks_.Together([&] { return Learn(step, &sampled, &policy); }));
+  if (turn != nullptr) learner_->Synchronize();
+  turn.reset();
   DAVINCI_RETURN_IF_ERROR(
       ranks_.Lead([&] { return Conclude(&sampled, policy, training.Seconds()); }));
   const Stopwatch saving;

@@ -26,9 +26,9 @@ struct TrainRequest {
   std::vector<std::string> library_sources;
   comm::RankGroup* ranks = nullptr;  // nullptr: one process
   // Waits for a turn at a device ("cuda:0") on which kernels are timed while a step is trained
-  // (train.max_staleness), and ends it when what is returned is destroyed. Empty: there is no such
-  // device.
-  std::function<std::shared_ptr<void>(const std::string& device)> take_turn;
+  // (train.max_staleness), and ends it when what is returned is destroyed. Null, and an empty
+  // function: nothing is timed there.
+  std::function<Result<std::shared_ptr<void>>(const std::string& device)> take_turn;
 };
 
 // The parts that rank 0 samples and judges with; other ranks leave it empty. Nothing is owned.
