@@ -111,7 +111,7 @@ class PairMaker {
   Status AddSelection(const PairTask& task, const agent::TaskBrief& brief,
                       const Candidate& candidate, const RowCards* cards, const sftdata::Row& policy,
                       PairRow* made) const;
-  // What a selection is shown. `right`: names of the cards of the task's operators.
+  // Returns what a selection is shown; `right` names the cards of the task's operators.
   Result<std::vector<skill::Skill>> Candidates(const std::string& reference,
                                                const std::set<std::string>& right,
                                                const RowCards* cards, SplitMix64* rng) const;
