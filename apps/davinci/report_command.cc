@@ -145,12 +145,15 @@ Status MakeCheckpointReport(const ReportArguments& arguments, const CheckpointNa
     auto splits = training::ScoreInputsOf(log);
     auto first_splits = training::ScoreInputsOf(first);
     const score::Protocol protocol = score::HeldOutProtocol();
-    comparisons.emplace_back(score::kAllSplits, score::CompareRuns(score::AllOf(first_splits),
-                                                                   score::AllOf(splits), protocol));
+    const auto compared = [&protocol](const score::ScoreInput& one, const score::ScoreInput& two) {
+      return score::CompareRuns(one, two, protocol, score::SameCode::kOneVerdict);
+    };
+    comparisons.emplace_back(score::kAllSplits,
+                             compared(score::AllOf(first_splits), score::AllOf(splits)));
     if (splits.size() > 1)
       for (const auto& [name, split] : splits)
         if (first_splits.contains(name))
-          comparisons.emplace_back(name, score::CompareRuns(first_splits[name], split, protocol));
+          comparisons.emplace_back(name, compared(first_splits[name], split));
   }
   if (arguments.json) {
     json document = {{"schema", "davinci.report/1"}, {"run", arguments.run}};

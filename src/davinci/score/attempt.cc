@@ -69,6 +69,7 @@ CollectedRun Collect(const std::vector<Trajectory>& trajectories,
       if (turn.evaluation.outcome == Outcome::kJudgeError) continue;
       const bool has_source = sources && !turn.code_hash.empty();
       sample.attempts.push_back(rule(turn, has_source ? sources(turn.code_hash) : nullptr));
+      sample.attempts.back().code_hash = turn.code_hash;
     }
     const bool full = trajectory.end == TrajectoryEnd::kContext;
     const bool finished = full || trajectory.end == TrajectoryEnd::kTurns ||

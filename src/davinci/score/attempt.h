@@ -38,6 +38,7 @@ struct Attempt {
   bool only_pytorch = false;  // no kernel of its own (IsDecoy)
   bool wide = false;          // a speedup whose interval carries no number (data/shown_interval.h)
   std::string protocol;       // of the judge: "davinci", "screening"; "" when it is not recorded
+  std::string code_hash;      // Turn::code_hash; "" when the reply had no code
 };
 
 struct Sample {

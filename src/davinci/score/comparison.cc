@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 #include "davinci/base/rng.h"
 #include "davinci/base/table.h"
@@ -52,6 +53,50 @@ MetricComparison CompareMetric(const Metric& metric,
   result.sign_p = SignTest(result.better, result.worse);
   result.permutation_p = SignFlipTest(differences);
   return result;
+}
+
+// How far the interval reaches below the median; the smaller, the more is known.
+double Width(const Attempt& attempt) { return attempt.speedup / attempt.speedup_low; }
+
+bool IsComparable(const Attempt& a, const Attempt& b) {
+  const bool same_baseline = a.baseline == b.baseline || a.baseline.empty() || b.baseline.empty();
+  return a.protocol == b.protocol && same_baseline;
+}
+
+// Gives comparable attempts with the same code the same verdict. Returns whether both tasks have
+// the same codes.
+bool ShareVerdicts(TaskSamples* first, TaskSamples* second) {
+  struct Holders {
+    std::vector<Attempt*> attempts;  // of the first task, then of the second
+    bool in_first = false;
+    bool in_second = false;
+  };
+  std::map<std::string, Holders> by_code;
+  for (TaskSamples* task : {first, second})
+    for (Sample& sample : task->samples)
+      for (Attempt& attempt : sample.attempts) {
+        Holders& holders = by_code[attempt.code_hash];
+        holders.attempts.push_back(&attempt);
+        (task == first ? holders.in_first : holders.in_second) = true;
+      }
+  bool same = true;
+  for (auto& [code, holders] : by_code) {
+    const bool shared = holders.in_first && holders.in_second;
+    same = same && shared;
+    if (!shared || code.empty()) continue;
+    Attempt verdict = *holders.attempts.front();
+    for (const Attempt* other : holders.attempts) {
+      const bool timed = verdict.speedup_low > 0 && other->speedup_low > 0;
+      if (timed && IsComparable(verdict, *other) && Width(*other) < Width(verdict))
+        verdict = *other;
+    }
+    for (Attempt* attempt : holders.attempts) {
+      if (!IsComparable(verdict, *attempt)) continue;
+      verdict.turn = attempt->turn;
+      *attempt = verdict;
+    }
+  }
+  return same;
 }
 
 // The logarithm of the gamma function of x > 0; std::lgamma also writes a global variable.
@@ -113,12 +158,13 @@ double SignFlipTest(std::span<const double> differences, const PermutationOption
 }
 
 RunComparison CompareRuns(const ScoreInput& first, const ScoreInput& second,
-                          const Protocol& protocol, const BootstrapOptions& options) {
-  const CollectedRun a = Collect(first.trajectories, first.levels, protocol.rule, first.sources);
-  const CollectedRun b = Collect(second.trajectories, second.levels, protocol.rule, second.sources);
-  std::map<std::string_view, const TaskSamples*> of_b;
+                          const Protocol& protocol, SameCode same_code,
+                          const BootstrapOptions& options) {
+  CollectedRun a = Collect(first.trajectories, first.levels, protocol.rule, first.sources);
+  CollectedRun b = Collect(second.trajectories, second.levels, protocol.rule, second.sources);
+  std::map<std::string_view, TaskSamples*> of_b;
   int with_samples_b = 0;
-  for (const TaskSamples& task : b.tasks) {
+  for (TaskSamples& task : b.tasks) {
     if (task.samples.empty()) continue;
     of_b[task.task] = &task;
     ++with_samples_b;
@@ -126,14 +172,17 @@ RunComparison CompareRuns(const ScoreInput& first, const ScoreInput& second,
   RunComparison comparison;
   comparison.protocol = protocol.name;
   std::vector<std::pair<const TaskSamples*, const TaskSamples*>> common;
-  for (const TaskSamples& task : a.tasks) {
+  if (same_code == SameCode::kOneVerdict) comparison.num_same_code = 0;
+  for (TaskSamples& task : a.tasks) {
     if (task.samples.empty()) continue;
     const auto found = of_b.find(task.task);
     if (found == of_b.end()) {
       ++comparison.only_first;
-    } else {
-      common.emplace_back(&task, found->second);
+      continue;
     }
+    if (comparison.num_same_code && ShareVerdicts(&task, found->second))
+      ++*comparison.num_same_code;
+    common.emplace_back(&task, found->second);
   }
   comparison.num_common = static_cast<int>(common.size());
   comparison.only_second = with_samples_b - comparison.num_common;
@@ -183,6 +232,9 @@ std::string ComparisonTable(const RunComparison& comparison, bool color, size_t 
       "task; brackets are\n95 % bootstrap intervals; with many metrics some p below 0.05 are "
       "luck.\n",
       comparison.num_common, comparison.only_first, comparison.only_second);
+  if (comparison.num_same_code)
+    text += fmt::format("Same code in both runs for {} of {} tasks: one verdict counts for both.\n",
+                        *comparison.num_same_code, comparison.num_common);
   return text;
 }
 
@@ -204,9 +256,11 @@ json ToJson(const RunComparison& comparison) {
                            {"worse", metric.worse},
                            {"sign_p", metric.sign_p},
                            {"permutation_p", metric.permutation_p}};
-  return {{"schema", "davinci.comparison/1"},      {"protocol", comparison.protocol},
-          {"common_tasks", comparison.num_common}, {"only_first", comparison.only_first},
-          {"only_second", comparison.only_second}, {"metrics", std::move(metrics)}};
+  json document = {{"schema", "davinci.comparison/1"},      {"protocol", comparison.protocol},
+                   {"common_tasks", comparison.num_common}, {"only_first", comparison.only_first},
+                   {"only_second", comparison.only_second}, {"metrics", std::move(metrics)}};
+  if (comparison.num_same_code) document["same_code"] = *comparison.num_same_code;
+  return document;
 }
 
 }  // namespace davinci::score

@@ -6,10 +6,13 @@
 // the sign-flip permutation test of the mean, exact up to 20 tasks that differ, else by
 // `num_permutations` seeded flips with the observed one counted.
 //
+// Two models often write the same code, which is judged for each: what differs then is the clock.
+//
 // Pure and deterministic.
 #pragma once
 
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -46,13 +49,24 @@ struct RunComparison {
   int num_common = 0;
   int only_first = 0;
   int only_second = 0;
+  // Tasks where each attempt of a run is also one of the other; nothing under kJudgedTwice.
+  std::optional<int> num_same_code;
   std::vector<MetricComparison> metrics;
+};
+
+// What counts where both runs have the same code for a task.
+enum class SameCode {
+  kJudgedTwice,  // each run's own verdict: the judge may be what is compared
+  // One verdict for both, so that such a task is a tie: of two correct and timed ones that with the
+  // narrower interval, else the first run's. Verdicts of other protocols or baselines stay apart.
+  kOneVerdict,
 };
 
 // Metrics that either run does not define are left out; a task counts for a metric when both define
 // it there.
 RunComparison CompareRuns(const ScoreInput& first, const ScoreInput& second,
-                          const Protocol& protocol, const BootstrapOptions& options = {});
+                          const Protocol& protocol, SameCode same_code = SameCode::kJudgedTwice,
+                          const BootstrapOptions& options = {});
 std::string ComparisonTable(const RunComparison& comparison, bool color = false,
                             size_t max_width = 0);
 // Schema "davinci.comparison/1".

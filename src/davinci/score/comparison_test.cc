@@ -98,6 +98,62 @@ TEST(Compare, ACommonFactorIsFoundAndForeignTasksAreCounted) {
   EXPECT_NE(ComparisonTable(comparison).find("10 tasks in both runs"), std::string::npos);
 }
 
+ScoreInput RunOf(const std::vector<std::pair<std::string, double>>& codes_and_speedups,
+                 double low_share = 0.9) {
+  ScoreInput run;
+  int task = 0;
+  for (const auto& [code, speedup] : codes_and_speedups) {
+    Turn turn = MakeTurn(speedup);
+    turn.code_hash = code;
+    if (turn.evaluation.speedup) turn.evaluation.speedup->low = low_share * speedup;
+    AddSample(&run, std::to_string(task++), {turn});
+  }
+  return run;
+}
+
+TEST(Compare, TheSameCodeIsATieWhereModelsAreCompared) {
+  // The clock made the same code of tasks 0 and 1 faster and slower; task 2 was rewritten.
+  const ScoreInput first = RunOf({{"a", 1.0}, {"b", 1.5}, {"c", 1.0}}, 0.5);
+  const ScoreInput second = RunOf({{"a", 1.2}, {"b", 1.4}, {"d", 2.0}}, 0.9);
+  const Protocol& bench = *ProtocolByName("bench").value();
+  const RunComparison judged_twice = CompareRuns(first, second, bench);
+  EXPECT_FALSE(judged_twice.num_same_code);
+  EXPECT_EQ(Find(judged_twice, "geomean/best turn").better, 2);
+  EXPECT_EQ(Find(judged_twice, "geomean/best turn").worse, 1);
+
+  const RunComparison one_verdict = CompareRuns(first, second, bench, SameCode::kOneVerdict);
+  EXPECT_EQ(one_verdict.num_same_code, 2);
+  const MetricComparison& geomean = Find(one_verdict, "geomean/best turn");
+  EXPECT_EQ(geomean.better, 1);
+  EXPECT_EQ(geomean.worse, 0);
+  EXPECT_NEAR(geomean.difference.value, std::cbrt(2.0), 1e-12);
+  // The narrower intervals are the second run's.
+  EXPECT_NEAR(geomean.first, std::cbrt(1.2 * 1.4 * 1.0), 1e-12);
+  EXPECT_NEAR(geomean.second, std::cbrt(1.2 * 1.4 * 2.0), 1e-12);
+  EXPECT_EQ(ToJson(one_verdict)["same_code"], 2);
+  EXPECT_NE(ComparisonTable(one_verdict).find("Same code in both runs for 2 of 3 tasks"),
+            std::string::npos);
+}
+
+TEST(Compare, OfTheSameCodeJudgedRightAndWrongTheFirstVerdictCounts) {
+  const RunComparison comparison =
+      CompareRuns(RunOf({{"a", 1.5}, {"b", -1}}), RunOf({{"a", -1}, {"b", 1.5}}),
+                  *ProtocolByName("bench").value(), SameCode::kOneVerdict);
+  const MetricComparison& correct = Find(comparison, "correct/best turn");
+  EXPECT_EQ(correct.better + correct.worse, 0);
+  EXPECT_EQ(correct.first, 0.5);
+  EXPECT_EQ(correct.second, 0.5);
+}
+
+TEST(Compare, VerdictsOfOtherProtocolsStayApart) {
+  const ScoreInput first = RunOf({{"a", 1.0}});
+  ScoreInput second = RunOf({{"a", 2.0}});
+  second.trajectories[0].turns[0].evaluation.provenance["protocol"] = {{"name", "screening"}};
+  const RunComparison comparison =
+      CompareRuns(first, second, *ProtocolByName("bench").value(), SameCode::kOneVerdict);
+  EXPECT_EQ(Find(comparison, "geomean/best turn").better, 1);
+}
+
 TEST(Compare, SwappingTheRunsSwapsTheSign) {
   SplitMix64 rng(21);
   ScoreInput first;
