@@ -238,8 +238,9 @@ def main():
                 "groups.min_deviation=0.0", "mismatch.rule=reject", "train.steps=14", "optimizer.learning_rate=5e-3", "checkpoint.keep_last=1"]
 
         def policies(out):
-            """Of each step the checkpoint that sampled it, as the journal and as every reply's trace say it."""
-            found = []
+            """Of each step the checkpoint that sampled it, as the journal and as every reply's trace say it; and how many steps began beside
+            the former one's judgements."""
+            found, began_beside, judged = [], 0, 0.0
             for step in range(1, 15):
                 with open(os.path.join(folder, out, f"steps/{step:08}.jsonl")) as file:
                     steps_units = [json.loads(line) for line in file]
@@ -247,13 +248,16 @@ def main():
                 said = {unit["body"]["trace"]["update"] for unit in steps_units if unit["kind"] == "generation"}
                 assert said == set(drawn) and len(drawn) == 1, (step, said, drawn)
                 found += drawn
-            return found
+                began_beside += min(unit["finished_unix_s"] for unit in steps_units if unit["kind"] == "generation") < judged
+                judged = max(unit["finished_unix_s"] for unit in steps_units if unit["kind"] == "judgement")
+            return found, began_beside
 
         stale_rewards = {}
         for cap in (1, 3):
             out, capped = f"stale{cap}", [*sets, f"train.max_staleness={cap}"]
             log = run(out, "cuda-agent.toml", *capped)
-            sampled = policies(out)
+            sampled, began_beside = policies(out)
+            assert (began_beside > 0) == (cap >= 2), (cap, began_beside)
             ages = [step - policy for step, policy in enumerate(sampled)]
             assert sampled == sorted(sampled) and 0 <= min(ages) and max(ages) <= cap, sampled
             # The device is those' who time it but while a step is trained.
@@ -286,7 +290,7 @@ def main():
                 process.kill()
                 process.wait()
             run(killed, "cuda-agent.toml", *capped)
-            ages = [step - policy for step, policy in enumerate(policies(killed))]
+            ages = [step - policy for step, policy in enumerate(policies(killed)[0])]
             assert 0 <= min(ages) and max(ages) <= cap, ages
             end = checkpoint(killed, 14)
             shutil.rmtree(os.path.join(folder, killed, "checkpoints"))

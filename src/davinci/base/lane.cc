@@ -87,6 +87,11 @@ Result<Lane::Place> Lane::Enter(Urgency urgency, int64_t order, const CancelToke
   return Place(this, group, waiting.Seconds());
 }
 
+bool Lane::HasFreePlace() {
+  const MutexLock lock(mutex_);
+  return waiting_.empty() && free_ > 0;
+}
+
 LaneStats Lane::stats() {
   MutexLock lock(mutex_);
   LaneStats stats = stats_;

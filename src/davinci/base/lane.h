@@ -76,6 +76,8 @@ class Lane {
   Result<Place> Enter(Urgency urgency, int64_t order, const CancelToken& cancel,
                       const std::string& group = "");
 
+  // Nobody waits, and a place is empty.
+  bool HasFreePlace();
   LaneStats stats();
   const std::string& name() const { return name_; }
 

@@ -135,10 +135,20 @@ Result<std::unique_ptr<llm::Backbone>> TrainSampling::OpenSampler(int policy) {
 Result<std::vector<rollout::TaskOutcome>> TrainSampling::RollOut(
     int step, int segment, int policy, llm::Backbone* model,
     const std::vector<rollout::TaskInput>& inputs, const rollout::StepSettings& settings,
-    LeftOut* left_out) {
+    Ahead<Step>::Others* others, LeftOut* left_out) {
   rollout::ModelCalls calls(&engine_.log, rollout::Backbones(model), &engine_.llm_lane, policy);
-  const rollout::StepContext context =
-      engine_.Context(&calls, library_.get(), parts_.prompts, parts_.devices, events_.step);
+  rollout::Verdicts verdicts(&engine_.log, &engine_.service);  // those of a step are its own
+  const bool overlaps = others != nullptr && recipe_.max_batches == 1 && !recipe_.run.step.learn;
+  const auto observe = [&](const rollout::StepEvent& event) {
+    // The next step begins where neither model nor judge has a queue any more.
+    if (overlaps && event.kind == rollout::StepEvent::Kind::kJudged &&
+        engine_.judge_lane.HasFreePlace() && engine_.llm_lane.HasFreePlace())
+      others->LetNextBegin();
+    if (events_.step) events_.step(event);
+  };
+  rollout::StepContext context =
+      engine_.Context(&calls, library_.get(), parts_.prompts, parts_.devices, observe);
+  context.verdicts = &verdicts;
   std::vector<rollout::TaskOutcome> outcomes(inputs.size());
   std::vector<rollout::TaskInput> judged;
   std::vector<size_t> places;
@@ -173,7 +183,11 @@ Result<std::vector<rollout::TaskOutcome>> TrainSampling::RollOut(
   for (const rollout::TaskOutcome& outcome : outcomes) {
     if (!outcome.refused) continue;
     (*left_out)[outcome.task] = outcome.status.message();
-    if (named_.insert(outcome.task).second)
+    const bool is_new = [&] {
+      const MutexLock lock(mutex_);
+      return named_.insert(outcome.task).second;
+    }();
+    if (is_new)
       events_.say(fmt::format("warning: the task {} is left out, because the judge refuses it: {}",
                               outcome.task, outcome.status.message()));
   }
@@ -181,7 +195,8 @@ Result<std::vector<rollout::TaskOutcome>> TrainSampling::RollOut(
 }
 
 Result<TrainSampling::Sampled> TrainSampling::Sample(int step, int policy,
-                                                     std::vector<rollout::TaskInput> inputs) {
+                                                     std::vector<rollout::TaskInput> inputs,
+                                                     Ahead<Step>::Others* others) {
   Sampled sampled;
   const rl::GroupFilterOptions& groups = recipe_.algorithm.groups;
   auto wanted = static_cast<int>(TasksPerBatch());
@@ -202,7 +217,7 @@ Result<TrainSampling::Sampled> TrainSampling::Sample(int step, int policy,
     }
     ++sampled.batches;
     DAVINCI_ASSIGN_OR_RETURN(auto outcomes, RollOut(step, next_segment_++, policy, model.get(),
-                                                    inputs, settings, &sampled.left_out));
+                                                    inputs, settings, others, &sampled.left_out));
     std::erase_if(outcomes, [](const rollout::TaskOutcome& outcome) { return outcome.refused; });
     if (outcomes.empty() && ++refused_batches >= most_refused && sampled.outcomes.empty())
       return AllRefused(sampled.left_out, "train.tasks");
@@ -223,7 +238,7 @@ Status TrainSampling::Answer(int checkpoint, Evaluated* evaluated) {
     const int segment = first_segment + checkpoint;
     DAVINCI_ASSIGN_OR_RETURN(const auto outcomes,
                              RollOut(checkpoint, segment, checkpoint, model.get(), inputs, settings,
-                                     &evaluated->left_out));
+                                     nullptr, &evaluated->left_out));
     run_->Release(segment);
     AddRollouts(outcomes, held_out_, first_rollout, &evaluated->log);
     return Status::Ok();
@@ -304,14 +319,14 @@ Status TrainSampling::Flush(int step, const std::vector<rollout::TaskOutcome>& o
 }
 
 Result<TrainSampling::Step> TrainSampling::Prepare(int step, int newest,
-                                                   const Ahead<Step>::Await& await) {
+                                                   Ahead<Step>::Others& others) {
   Step prepared;
   ordered_json& line = prepared.line;
   line = {{"step", step}, {"began_unix_s", NowUnixSeconds()}};
   prepared.policy = newest;
   DAVINCI_ASSIGN_OR_RETURN(auto inputs, TasksOf(next_segment_, &prepared.policy));
   // Recorded replies may come from weights that this process still has to train.
-  if (!await(prepared.policy)) return Cancelled("the steps before this one have failed");
+  if (!others.Await(prepared.policy)) return Cancelled("the steps before this one have failed");
   if (const auto due = DueBefore(step)) {
     DAVINCI_ASSIGN_OR_RETURN(prepared.evaluated, Evaluate(*due));
     line["seconds"]["held_out"] = prepared.evaluated->seconds;
@@ -319,7 +334,8 @@ Result<TrainSampling::Step> TrainSampling::Prepare(int step, int newest,
   const Stopwatch watch;
   const LaneStats model_before = engine_.llm_lane.stats();
   const LaneStats judge_before = engine_.judge_lane.stats();
-  DAVINCI_ASSIGN_OR_RETURN(Sampled sampled, Sample(step, prepared.policy, std::move(inputs)));
+  DAVINCI_ASSIGN_OR_RETURN(Sampled sampled,
+                           Sample(step, prepared.policy, std::move(inputs), &others));
   for (const auto& [p, share] : FastPOf(sampled.outcomes)) line["fast_p"][p] = share;
   const auto idle = [](const LaneStats& before, const LaneStats& after) {
     const double open = after.places * (after.open_seconds - before.open_seconds);
@@ -352,7 +368,7 @@ void TrainSampling::Begin(int done, int batches) {
   next_segment_ = batches + 1;
   ahead_ = std::make_unique<Ahead<Step>>(
       done, recipe_.steps, recipe_.max_staleness,
-      [this](int step, int newest, const auto& await) { return Prepare(step, newest, await); });
+      [this](int step, int newest, auto& others) { return Prepare(step, newest, others); });
 }
 
 Result<TrainSampling::Step> TrainSampling::Take() {

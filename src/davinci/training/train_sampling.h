@@ -3,9 +3,12 @@
 //
 // Every rollout's unit goes through the run store; a segment holds a batch of tasks, is read alone
 // and released, so memory does not grow with steps. Steps are made ahead of their training by
-// train.max_staleness, in a thread of their own.
+// train.max_staleness, in threads of their own. From 2 on the next step begins where the judgements
+// of one leave places free; not where its batches or its library depend on how that one ends
+// (train.max_batches, learn.enabled).
 #pragma once
 
+#include <atomic>
 #include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -14,6 +17,7 @@
 #include <string>
 #include <vector>
 
+#include "davinci/base/mutex.h"
 #include "davinci/base/status.h"
 #include "davinci/runs/step_engine.h"
 #include "davinci/skill/library.h"
@@ -81,7 +85,8 @@ class TrainSampling {
     double opening_seconds = 0;  // of the model
   };
   // The first batch has been drawn.
-  Result<Sampled> Sample(int step, int policy, std::vector<rollout::TaskInput> first_batch);
+  Result<Sampled> Sample(int step, int policy, std::vector<rollout::TaskInput> first_batch,
+                         Ahead<Step>::Others* others);
   size_t TasksPerBatch() const;
   // `policy`: the step whose checkpoint samples; where the batch has been drawn before, what was
   // recorded then.
@@ -91,11 +96,12 @@ class TrainSampling {
   // The rollouts are recorded as units of `segment`. Refused tasks have none, enter `left_out` and
   // are named once; what was refused once stays refused in the segment, so that a resumed run does
   // as an undisturbed one.
+  // `others` is null where no step follows.
   Result<std::vector<rollout::TaskOutcome>> RollOut(int step, int segment, int policy,
                                                     llm::Backbone* model,
                                                     const std::vector<rollout::TaskInput>& inputs,
                                                     const rollout::StepSettings& settings,
-                                                    LeftOut* left_out);
+                                                    Ahead<Step>::Others* others, LeftOut* left_out);
   Result<Evaluated> Evaluate(int checkpoint);
   Status Answer(int checkpoint, Evaluated* evaluated);
   // The checkpoint that is evaluated before `step` is rolled out, where one is due: the newest that
@@ -103,7 +109,7 @@ class TrainSampling {
   std::optional<int> DueBefore(int step) const;
   Status Flush(int step, const std::vector<rollout::TaskOutcome>& outcomes,
                nlohmann::ordered_json* line);
-  Result<Step> Prepare(int step, int newest, const Ahead<Step>::Await& await);
+  Result<Step> Prepare(int step, int newest, Ahead<Step>::Others& others);
 
   const TrainRequest& request_;
   const TrainRecipe& recipe_;
@@ -114,10 +120,11 @@ class TrainSampling {
   runs::StepEngine engine_;
   std::vector<TrainTask> tasks_, held_out_;
   std::unique_ptr<skill::Library> library_;
-  std::set<std::string> named_;  // of refused tasks
-  int batches_ = 0;              // of tasks, that finished steps rolled out
-  int next_segment_ = 1;         // of the batch that is rolled out next; of the thread of `ahead_`
-  std::unique_ptr<Ahead<Step>> ahead_;  // last: its thread uses the rest
+  Mutex mutex_;
+  std::set<std::string> named_ DAVINCI_GUARDED_BY(mutex_);  // of refused tasks
+  int batches_ = 0;                     // of tasks, that finished steps rolled out
+  std::atomic<int> next_segment_ = 1;   // of the batch that is rolled out next
+  std::unique_ptr<Ahead<Step>> ahead_;  // last: its threads use the rest
 };
 
 }  // namespace davinci::training
