@@ -36,6 +36,21 @@ Table::Cell Verdict(const json& task, const char* answer) {
       by.empty() ? TextStyle::kBad : TextStyle::kWarn};
 }
 
+// How many mutants died on which distribution: "9 on task, 2 on heavy_tailed, 1 SURVIVE".
+Table::Cell Mutants(const json& mutants) {
+  if (!mutants.is_object()) return {"-", TextStyle::kDim};
+  std::vector<std::string> parts;
+  for (const auto& [distribution, died] : mutants.at("died_on").items())
+    parts.push_back(fmt::format("{} on {}", died.get<int>(), distribution));
+  const size_t survive = mutants.at("survive").size();
+  if (survive > 0) parts.push_back(fmt::format("{} SURVIVE", survive));
+  if (const int undecided = mutants.at("undecided"); undecided > 0)
+    parts.push_back(fmt::format("{} undecided", undecided));
+  if (parts.empty()) return {"none", TextStyle::kDim};
+  return {fmt::format("{}", fmt::join(parts, ", ")),
+          survive > 0 ? TextStyle::kWarn : TextStyle::kPlain};
+}
+
 // Entries of an input's specification that are shown where they say more than these words.
 constexpr std::pair<const char*, const char*> kPlainEntries[] = {
     {"sums", "none"},     {"order", "none"}, {"zeros", "free"},
@@ -114,6 +129,7 @@ int RunAdmit(const std::vector<std::string>& tasks, Target target,
                {"cached output"},
                {"other weights"},
                {"repeatable"},
+               {"mutants"},
                {"tags"}});
   for (const json& task : found) {
     std::vector<Table::Cell> row = {task.at("task").get<std::string>()};
@@ -125,11 +141,18 @@ int RunAdmit(const std::vector<std::string>& tasks, Target target,
     for (const char* answer : kAnswers) row.push_back(Verdict(task, answer));
     const bool repeatable = task.value("repeatable", false);
     row.emplace_back(repeatable ? "yes" : "NO", repeatable ? TextStyle::kPlain : TextStyle::kWarn);
+    row.push_back(Mutants(task.value("mutants", json())));
     row.emplace_back(
         fmt::format("{}", fmt::join(task.at("tags").get<std::vector<std::string>>(), ", ")));
     table.AddRow(std::move(row));
   }
   fmt::print("{}", table.Render({UseColor(STDOUT_FILENO), 0, ""}));
+  for (const json& task : found) {
+    const json mutants = task.value("mutants", json::object());
+    for (const json& text : mutants.value("survive", json::array()))
+      fmt::print("{}: no input tells it from one with {}\n", task.at("task").get<std::string>(),
+                 text.get<std::string>());
+  }
   Table inputs({{"task"}, {"input", Align::kRight}, {"tensor"}, {"varies"}, {"values"}, {"more"}});
   for (const json& task : found)
     if (task.contains("specification")) AddInputs(task, &inputs);

@@ -1,4 +1,4 @@
-"""Task admission: which wrong answers would pass under the task's own tolerance?
+"""Task admission: which wrong answers would pass under the task's own tolerance, and which mutants of its reference?
 
 A task whose tolerance accepts zeros or yesterday's output says little about kernels. Nothing is refused: the task gets
 tags, every evaluation on it carries them, and numbers on tagged tasks are reported apart.
@@ -8,12 +8,13 @@ import time
 
 import torch
 
-from davinci_worker import memory, weights
+from davinci_worker import memory, mutants, weights
 
 # wrong answer -> tag of a task that accepts it on its own distribution
 TAGS = {"zeros": "accepts-zeros", "constant": "constant-output", "identity": "identity", "cached": "cached-output",
         "weights": "weights-ignored"}
 NOT_REPEATABLE = "not-repeatable"
+SURVIVES_MUTATION = "survives-mutation"
 _DISTRIBUTIONS = ("task", "heavy_tailed", "log_uniform")
 
 
@@ -22,7 +23,8 @@ def check(truth, seed, stochastic, budget_seconds=None):
 
     ``truth``: the oracle's. ``stochastic``: what the judge found when it called the reference twice without reseeding. With a budget only the
     task's own distribution is asked about, which is what tags are made of; and nothing when even that would take longer:
-    {"skipped": estimate in seconds}.
+    {"skipped": estimate in seconds}. Without one, "mutants" (mutants.survivors) of a reference that repeats itself: on every distribution that a
+    candidate is checked on.
     """
     started = time.monotonic()
     estimate = 1.5 * truth.judging_seconds
@@ -49,11 +51,16 @@ def check(truth, seed, stochastic, budget_seconds=None):
     tags = [TAGS[a] for a in TAGS if answers.get(a, {}).get("task", {}).get("passes")]
     if not repeatable:
         tags.append(NOT_REPEATABLE)
-    return {
+    found = {
         "tags": tags, "answers": answers, "repeatable": repeatable, "distributions": used,
         "caught_by": {a: [d for d, r in found.items() if not r["passes"]] for a, found in answers.items()},
-        "seconds": time.monotonic() - started,
     }
+    if budget_seconds is None and repeatable and not truth.reference.published:
+        found["mutants"] = mutants.survivors(truth, seed + 3)
+        if found["mutants"]["survive"]:
+            tags.append(SURVIVES_MUTATION)
+    found["seconds"] = time.monotonic() - started
+    return found
 
 
 def _repeatable(truth, drawn):

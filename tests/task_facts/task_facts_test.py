@@ -188,11 +188,26 @@ class TaskFactsTest(unittest.TestCase):
         relu, zero, dropout, scale = document["tasks"]
         self.assertEqual(relu["tags"], ["identity"])
         self.assertIn("heavy_tailed", relu["caught_by"]["identity"])
-        self.assertEqual(zero["tags"], ["accepts-zeros", "constant-output", "cached-output", "weights-ignored"])
+        self.assertEqual(zero["tags"], ["accepts-zeros", "constant-output", "cached-output", "weights-ignored", "survives-mutation"])
         self.assertEqual(zero["caught_by"]["zeros"], [])
         self.assertEqual(dropout["tags"], ["not-repeatable"])
         self.assertEqual(scale["tags"], [])
         self.assertFalse(scale["answers"]["weights"]["task"]["passes"])
+        self.assertEqual(relu["mutants"]["died_on"], {"heavy_tailed": 1})  # its own draws are positive
+        self.assertNotIn("mutants", dropout)
+        self.assertEqual((scale["mutants"]["survive"], scale["mutants"]["died_on"]), ([], {"task": 2}))
+
+    def test_mutants_that_no_input_tells_from_the_reference_label_the_task(self):
+        body = "torch.relu((x * x).sum(-1, keepdim=True) + self.scale * self.scale) * torch.softmax(x, -1)"
+        task = self.write("mutants.py", SCALE_TASK.replace("torch.relu(x * self.scale)", body))
+        found = self.run_davinci("--admit", task)["tasks"][0]
+        mutants = found["mutants"]
+        self.assertEqual([text.partition(" (")[0] for text in mutants["survive"]], ["relu left out"])
+        self.assertEqual((sum(mutants["died_on"].values()) + 1, mutants["undecided"]), (mutants["number"], 0))
+        self.assertEqual(mutants["number"], 8)
+        self.assertEqual(found["tags"], ["survives-mutation"])
+        candidate = self.write("mutants_new.py", SCALE_CANDIDATE.format(body=body))
+        self.assertIn("task: survives-mutation", self.run_davinci("-r", task, "-c", candidate)["labels"])
 
     def test_admission_of_a_broken_task_leaves_the_others(self):
         broken = self.write("broken.py", SCALE_TASK.replace("torch.randn(N, N)", "1 / 0"))
