@@ -1,6 +1,7 @@
 """Compiles the golden load_inline sources through davinci-build and compares results with torch.
 
     python tests/build/test_golden.py --builder build/dev/src/davinci/build/davinci-build [--only NAME] [--slow] [--stage slim]
+        [--make-support DIR | --support DIR]
 
 Prints a table: case, stage, seconds. Exit code 1 when a case fails, needs a later stage than it should, or is wrong.
 """
@@ -21,6 +22,7 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
 try:
     import torch
+    import support
     from golden_cases import CASES  # noqa: E402
 except ImportError as error:
     print(f"skipped: {error}")
@@ -93,6 +95,7 @@ def main():
     parser.add_argument("--slow", action="store_true", help="also cases that need torch's own headers")
     parser.add_argument("--stage", default="compat", choices=STAGES)
     parser.add_argument("--cache", default="")
+    support.add_arguments(parser)
     parser.add_argument("--keep", help="file that remembers a pass: an unchanged builder does not repeat it")
     arguments = parser.parse_args()
     mark = identity(arguments)
@@ -111,7 +114,9 @@ def main():
         cases = [c for c in cases if c["name"] in ("own_module_block", "half_bfloat16")]
     failures = 0
     with tempfile.TemporaryDirectory(prefix="davinci-golden") as folder:
-        command = [arguments.builder, "--python", sys.executable, "--cache", arguments.cache or folder, "--stage", arguments.stage]
+        cache = arguments.cache or folder
+        support.take(arguments, cache)
+        command = [arguments.builder, "--python", sys.executable, "--cache", cache, "--stage", arguments.stage]
         builder = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         print(f"{'case':34} {'stage':8} {'seconds':>8}  steps")
         for case in cases:
@@ -126,6 +131,7 @@ def main():
                 print("  FAILED:", problem.replace("\n", "\n    "), flush=True)
         builder.stdin.close()
         builder.wait()
+        support.give(arguments, cache)
     print(f"{len(cases) - failures} of {len(cases)} cases passed" + ("" if has_nvcc else "; CUDA cases skipped: no nvcc"))
     if arguments.keep and not failures:
         with open(arguments.keep, "w") as kept:

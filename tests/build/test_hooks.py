@@ -1,6 +1,6 @@
 """The candidate's side: load_inline and davinci_runtime, inside the judge (compiled by the service) and outside.
 
-    python tests/build/test_hooks.py --builder build/dev/src/davinci/build/davinci-build
+    python tests/build/test_hooks.py --builder build/dev/src/davinci/build/davinci-build [--support DIR]
 """
 
 import argparse
@@ -14,6 +14,7 @@ import types
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "python"))
 
 try:
+    import support
     import torch
 except ImportError as error:
     print(f"skipped: {error}")
@@ -42,6 +43,7 @@ def use_c_module(module):
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--builder", required=True)
+    support.add_arguments(parser)
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="davinci-hooks") as folder:
         os.environ["DAVINCI_RUNTIME_CACHE"] = os.path.join(folder, "runtime")
@@ -57,6 +59,7 @@ def main():
             assert "expected" in str(error)
 
         # Inside: the same calls end in the build service. The supervisor's socket is replaced by a pipe to it.
+        support.take(arguments, os.path.join(folder, "cache"))
         builder = subprocess.Popen([arguments.builder, "--python", sys.executable, "--cache", os.path.join(folder, "cache")],
                                    stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         seen = []
