@@ -28,7 +28,7 @@ sys.path.insert(0, os.path.join(HERE, "../model"))
 from models import transformers  # noqa: E402
 from run_folder import content  # noqa: E402
 from chat_models import make_tokenizer  # noqa: E402
-from taught_world import ANSWER, PROMPTS, ROOT, TASK, TEMPLATE, read_rows, requests, units, write_prompts  # noqa: E402
+from taught_world import ANSWER, PROMPTS, ROOT, TASK, TEMPLATE, read_rows, requests, units, write_prompts, written  # noqa: E402
 
 TASKS = {
     "clip": ("torch.relu(x) * 2.0", "y[i] = x[i] > 0 ? 2 * x[i] : 0;", "y[i] = x[i];"),
@@ -214,7 +214,7 @@ def main():
         begun = time.time()
         before = {}
         for path in passes:
-            assert killed(command, lambda path=path: len(units(path, 1)), random.randint(3, 10)), path
+            assert killed(command, lambda path=path: written(path, 1), random.randint(3, 10)), path
             before[path] = {u["unit"]: u["finished_unix_s"] for u in units(path, 1)}
         said = run(command)
         for path in passes:
@@ -320,7 +320,7 @@ def main():
         begun = time.time()
         before, kills = {}, 0
         for target in sorted(random.sample(range(3, 120), 3)):  # how many units there are depends on the replies: about 150
-            kills += killed(command, lambda target=target: sum(len(units(out, step)) for step in (1, 2)), target)
+            kills += killed(command, lambda target=target: sum(written(out, step) for step in (1, 2)), target)
             before |= {u["unit"]: u["finished_unix_s"] for step in (1, 2) for u in units(out, step)}
         assert kills > 0
         said = run(command)
