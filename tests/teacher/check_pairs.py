@@ -6,7 +6,8 @@
 Of rows with composite operators the definition on the card is given to PyTorch under the invented name and the task runs with it; with --modules
 of rows of modules that people wrote. The reply runs in Triton's interpreter. Tasks above some hundred thousand elements (--modules: 400,000)
 are skipped. Of davinci synth demos --reply delta the files that the replies stand for run; batch norms are skipped there, whose mode these
-rows do not say. Exit status 1 below the share of right rows.
+rows do not say, and a task that makes millions of elements of few runs at the sizes of the cpu target. Exit status 1 below the share of right
+rows.
 """
 import argparse
 import collections
@@ -16,6 +17,7 @@ import pathlib
 import re
 import sys
 import tempfile
+import tomllib
 
 os.environ["TRITON_INTERPRET"] = "1"
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "python"))
@@ -24,6 +26,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 import torch  # noqa: E402
 from candidates import load, tensors  # noqa: E402
+from torch.utils._python_dispatch import TorchDispatchMode  # noqa: E402
 import quick_interpreter  # noqa: E402
 
 quick_interpreter.install()
@@ -31,6 +34,7 @@ quick_interpreter.install()
 SIGNATURE = r"(?:F|nn|torch)\..*?\)(?:\([^()]*\))?(?=, (?:F|nn|torch)\.|$)"
 CALL = re.compile(r"((\w+)\.(\w+))\(")
 MOST_ELEMENTS = {True: 4e5, False: 3e5}
+MOST_BETWEEN = 4e6  # elements of one result on the way: the interpreter needs minutes for ten times as many
 NAMES = "import math\nimport torch\nimport torch.nn as nn\nimport torch.nn.functional as F\n"
 PRELUDE = NAMES + "from davinci_runtime import prelude\nfor _name in dir(prelude):\n    globals().setdefault(_name, getattr(prelude, _name))\n"
 SPACES = {"F": torch.nn.functional, "nn": torch.nn, "torch": torch}
@@ -123,9 +127,21 @@ def check(system, prompt, reply, folder, modules):
     return disagreement(task, function and function.group(1), reply, PRELUDE + own + reply, folder, modules)
 
 
-def disagreement(task, function, reply, text, folder, modules):
-    """Nothing, or how the class of `reply`, which `text` holds, differs from what the task's file defines."""
-    module = load(task, folder / "reference_task.py", {})
+class Largest(TorchDispatchMode):
+    """The elements of the largest result of a call."""
+
+    elements = 0
+
+    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+        result = func(*args, **(kwargs or {}))
+        self.elements = max([self.elements, *(tensor.numel() for tensor in tensors(result))])
+        return result
+
+
+def disagreement(task, function, reply, text, folder, modules, smaller=None, sizes=None):
+    """Nothing, or how the class of `reply`, which `text` holds, differs from what the task's file defines. `sizes`: other values for those of
+    the file; `smaller`: such as are used where results on the way are large."""
+    module = load(task, folder / "reference_task.py", sizes or {})
     sys.modules["reference_task"] = module
     if "dot_" in reply and "bfloat16" in task:  # the interpreter multiplies the bits of bfloat16 tiles as integers
         return "skipped"
@@ -139,10 +155,13 @@ def disagreement(task, function, reply, text, folder, modules):
     if sum(tensor.numel() for tensor in tensors(inputs)) > MOST_ELEMENTS[modules]:
         return "skipped"
     with torch.no_grad():
-        want = tensors(model(*copied(inputs)))
+        with Largest() as largest:
+            want = tensors(model(*copied(inputs)))
         if sum(tensor.numel() for tensor in want) > MOST_ELEMENTS[modules]:
             return "skipped"
-        answer = load(text, folder / "reply.py", {})
+        if smaller and largest.elements > MOST_BETWEEN:
+            return disagreement(task, function, reply, text, folder, modules, sizes=smaller)
+        answer = load(text, folder / "reply.py", sizes or {})
         new = getattr(answer, defined)(*(module.get_init_inputs() if states else ())).eval()
         if states:
             new.load_state_dict(model.state_dict())
@@ -182,7 +201,8 @@ def main():
                 if demos:
                     answer = row["candidates"][0]
                     function = row["entry"] if re.search(rf"^def {row['entry']}\(", row["source"], re.MULTILINE) else None
-                    why = disagreement(row["source"], function, answer["reply"], answer["source"], pathlib.Path(folder), True)
+                    why = disagreement(row["source"], function, answer["reply"], answer["source"], pathlib.Path(folder), True,
+                                       smaller=tomllib.loads(row["sidecar"]).get("sizes", {}).get("cpu"))
                 else:
                     system, prompt, reply = (message["content"] for message in row["messages"])
                     why = check(system, prompt, reply.removeprefix("```python\n").removesuffix("```"), pathlib.Path(folder), options.modules)
