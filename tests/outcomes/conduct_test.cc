@@ -66,7 +66,7 @@ class ModelNew(nn.Module):
 }
 
 TEST_F(Outcomes, ManyThreadsThatSleepAreNoWorkBetweenCalls) {
-  const Evaluation e = Judge(fmt::format(R"({}
+  const std::string candidate = fmt::format(R"({}
 import threading
 for _ in range(100):
     threading.Thread(target=time.sleep, args=(600,), daemon=True).start()
@@ -75,12 +75,18 @@ class ModelNew(nn.Module):
     def forward(self, x):
         return x * 2 + 1
 )",
-                                         kImports));
+                                            kImports);
   // Waking and stopping them costs a fraction of a millisecond to several, which the judge causes:
-  // that is measured, and no reason to refuse a candidate.
-  EXPECT_EQ(e.outcome, Outcome::kOk) << e.message;
-  EXPECT_GE(e.evidence["waking"].value("threads", 0), 90);
-  EXPECT_GT(e.evidence["waking"].value("wall_ms", 0.0), 0);
+  // that is measured, and no reason to refuse a candidate. Beside other work requests without the
+  // threads can have waited longer: then nothing is seen, and it is measured again.
+  double wall_ms = 0;
+  for (int times = 0; times < 3 && wall_ms == 0; ++times) {
+    const Evaluation e = Judge(candidate);
+    EXPECT_EQ(e.outcome, Outcome::kOk) << e.message;
+    EXPECT_GE(e.evidence["waking"].value("threads", 0), 90);
+    wall_ms = e.evidence["waking"].value("wall_ms", 0.0);
+  }
+  EXPECT_GT(wall_ms, 0);
 }
 
 // --- policy_violation ---

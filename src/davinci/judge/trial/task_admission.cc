@@ -15,7 +15,7 @@ using nlohmann::json;
 
 // Raise it when python/davinci_worker/admission.py asks other questions: older answers are then
 // asked again.
-constexpr int kAdmissionVersion = 5;
+constexpr int kAdmissionVersion = 4;
 // Time that the first evaluation on a task may spend on its tags. Costlier tasks wait for `davinci
 // judge --admit`, which also asks about the stress distributions and mutants of the reference.
 constexpr double kAdmissionBudgetSeconds = 0.5;
