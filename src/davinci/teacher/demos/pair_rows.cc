@@ -189,13 +189,21 @@ Result<std::vector<skill::Skill>> PairMaker::Candidates(const std::string& refer
                                                         const std::set<std::string>& right,
                                                         const RowCards* cards,
                                                         SplitMix64* rng) const {
-  constexpr double kRightCard = 0.8;  // share of right cards that the library has
+  // Shares of right cards, and of the best matches among others, that the library has. The latter
+  // are of relatives, as pixel_shuffle is one of pixel_unshuffle.
+  constexpr double kRightCard = 0.8, kRelative = 0.5;
+  constexpr int kRelatives = 2;
   DAVINCI_ASSIGN_OR_RETURN(std::vector<skill::Skill> found, settings_.find(reference));
   const auto own = cards == nullptr ? std::vector<skill::Skill>() : cards->cards;
   const double others = std::pow(rng->Uniform(), 3);
+  int relatives = 0;
+  const auto share = [&](const std::string& card) {
+    if (right.contains(card)) return kRightCard;
+    return relatives++ < kRelatives ? std::max(kRelative, others) : others;
+  };
   std::erase_if(found, [&](const skill::Skill& skill) {
     if (std::ranges::find(own, skill.name, &skill::Skill::name) != own.end()) return true;
-    return skill.IsCard() && rng->Uniform() >= (right.contains(skill.name) ? kRightCard : others);
+    return skill.IsCard() && rng->Uniform() >= share(skill.name);
   });
   found.insert(found.begin(), own.begin(), own.end());
   if (std::ssize(found) > agent::kNumCandidates)

@@ -318,7 +318,8 @@ TEST(PairRows, SelectionNamesTheCardsOfTheTasksOperatorsFirst) {
 }
 
 // A library of few cards: one among techniques is taken as one among cards is, and the card of an
-// invented operator as one of a known operator.
+// invented operator as one of a known operator. The best matches of other operators stay more often
+// than the other cards.
 TEST(PairRows, SelectionChoosesACardAmongTechniques) {
   const World& world = TheWorld();
   const CardDeck deck(world.grammar, world.styles, world.teacher,
@@ -339,11 +340,15 @@ TEST(PairRows, SelectionChoosesACardAmongTechniques) {
   settings.find = [&](const std::string&) -> Result<std::vector<skill::Skill>> { return found; };
   const PairMaker maker(world.teacher, world.prompts, world.library, world.corpus, settings, &deck);
   const auto is_technique = [&](const std::string& name) { return world.library.contains(name); };
-  size_t few = 0, many = 0, invented = 0, not_right = 0;
+  size_t few = 0, many = 0, invented = 0, not_right = 0, relatives = 0, strangers = 0;
   for (const auto& task : Sampled(150)) {
     const auto made = maker.Make(task).value();
     if (!made.selection) continue;
     const std::vector<std::string> shown = Shown(*made.selection);
+    relatives +=
+        std::ranges::count(shown, found[0].name) + std::ranges::count(shown, found[1].name);
+    strangers +=
+        std::ranges::count(shown, found[8].name) + std::ranges::count(shown, found[9].name);
     ASSERT_LE(std::ssize(shown), agent::kNumCandidates);
     const auto cards = std::ssize(shown) - std::ranges::count_if(shown, is_technique);
     const std::vector<std::string>& chosen = made.selection->origin.skills;
@@ -357,6 +362,7 @@ TEST(PairRows, SelectionChoosesACardAmongTechniques) {
     }
   }
   for (const size_t count : {few, many, invented, not_right}) EXPECT_GT(count, 4u);
+  EXPECT_GT(relatives, strangers + strangers / 4);
 }
 
 TEST(PairRows, SkillsOfPromptsAreOftenNotThoseOfTheAnswer) {
